@@ -1,0 +1,1 @@
+"""The Transformer, piece by piece: one concept a module, equal to the libraries to rounding."""

@@ -1,0 +1,38 @@
+"""Fixtures of all unit tests: one thread, one seed, one device, and a way past the type checker."""
+
+import os
+from collections.abc import Iterator
+
+import jaxtyping
+import pytest
+import torch
+from hypothesis import settings
+
+pytest_plugins = ["browser"]
+torch.set_num_threads(1)
+settings.register_profile("pieces", deadline=None, derandomize=True)
+settings.load_profile("pieces")
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def device() -> torch.device:
+    """Where the tests run: PIECES_TEST_DEVICE=cuda runs the same tests on a GPU."""
+    return torch.device(os.environ.get("PIECES_TEST_DEVICE", "cpu"))
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Run the package as its users do, without jaxtyping and beartype.
+
+    For tests of our own error messages (the type checker would refuse the input first) and for
+    torch.compile and torch.export (which would trace the checker).
+    """
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", before)
