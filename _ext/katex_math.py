@@ -1,0 +1,81 @@
+"""Maths typeset by KaTeX while the book is built: no script and no jump when a page loads."""
+
+import functools
+import shutil
+import threading
+from pathlib import Path
+
+from docutils.nodes import SkipNode
+from py_mini_racer import MiniRacer
+from sphinx.errors import ExtensionError
+from sphinx.util import logging
+
+KATEX = Path(__file__).parent / "katex"
+LOGGER = logging.getLogger(__name__)
+LOCK = threading.Lock()
+
+
+@functools.cache
+def engine():
+    """Return a JavaScript engine with KaTeX in it."""
+    racer = MiniRacer()
+    racer.eval((KATEX / "katex.min.js").read_text(encoding="utf-8"))
+    return racer
+
+
+@functools.cache
+def typeset(latex, display):
+    """Return the HTML and MathML of a formula."""
+    options = {"displayMode": display, "throwOnError": True, "strict": "error", "trust": False}
+    with LOCK:
+        return engine().call("katex.renderToString", latex, options)
+
+
+def render(self, node, display):
+    """Write one formula, or warn about it by place."""
+    latex = node.astext()
+    try:
+        self.body.append(typeset(latex, display))
+    except Exception as error:
+        LOGGER.warning("KaTeX cannot read %r: %s", latex, error, location=node, type="katex")
+        self.body.append(self.encode(latex))
+
+
+def visit_inline(self, node):
+    """Write a formula that stands in a line."""
+    self.body.append('<span class="math">')
+    render(self, node, display=False)
+    self.body.append("</span>")
+    raise SkipNode
+
+
+def visit_block(self, node):
+    """Write a formula that stands alone; a wide one scrolls in its own box."""
+    if node.get("number"):
+        raise ExtensionError(f"Number a formula with \\tag, not with a label: {node.astext()!r}")
+    self.body.append(self.starttag(node, "div", CLASS="math", tabindex="0"))
+    render(self, node, display=True)
+    self.body.append("</div>")
+    raise SkipNode
+
+
+def only_where_needed(app, pagename, templatename, context, doctree):
+    """Load KaTeX's style sheet on pages with formulas alone."""
+    if 'class="katex' in context.get("body", ""):
+        app.add_css_file("katex/katex.min.css")
+
+
+def write_style(app):
+    """Copy KaTeX's style sheet and fonts into the site; its script stays at home."""
+    if app.builder.format == "html":
+        target = Path(app.outdir) / "_static" / "katex"
+        keep_out = shutil.ignore_patterns("*.js")
+        shutil.copytree(KATEX, target, ignore=keep_out, dirs_exist_ok=True)
+
+
+def setup(app):
+    """Register the renderer; `html_math_renderer: katex` chooses it."""
+    app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
+    app.connect("builder-inited", write_style)
+    app.connect("html-page-context", only_where_needed)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

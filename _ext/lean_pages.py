@@ -1,0 +1,66 @@
+"""Pages without what the stock theme adds and this book does not want."""
+
+import re
+from pathlib import Path
+
+UNWANTED = re.compile(
+    r'<link rel="preload"[^>]*fontawesome[^>]*>\s*'  # fails from a disk, fills the console
+    r'|<script src="[^"]*fontawesome[^"]*"></script>\s*'  # 1.6 MB to draw what the font draws
+    r'|<link[^>]*sphinx-thebe\.css[^>]*>\s*'
+    r'|<script type="text/x-thebe-config">.*?</script>\s*'
+    r"|<script>kernelName = .*?</script>\s*",
+    re.S,
+)
+
+REPAIRS = (  # what axe-core finds in the stock pages
+    (
+        '<div class="bd-sidebar-primary bd-sidebar">',
+        '<div class="bd-sidebar-primary bd-sidebar" role="complementary" aria-label="Book">',
+    ),
+    (
+        '<div class="pst-scrollable-table-container">',
+        '<div class="pst-scrollable-table-container" tabindex="0">',
+    ),
+    ('role="doc-biblioentry"', 'role="listitem"'),
+)
+# The search page fetches its results' texts, which a browser refuses from a disk.
+NO_SUMMARY = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+
+
+def is_thebe(script):
+    """Tell sphinx-thebe's scripts: set up by default, they throw on every page."""
+    body = getattr(script, "attributes", {}).get("body", "") or ""
+    return "sphinx-thebe" in str(getattr(script, "filename", "")) or "THEBE_JS_URL" in body
+
+
+def drop_thebe(app, pagename, templatename, context, doctree):
+    """Drop sphinx-thebe's scripts."""
+    files = context.get("script_files", [])
+    files[:] = [script for script in files if not is_thebe(script)]
+
+
+def search_from_disk(app, pagename, templatename, context, doctree):
+    """Let the search page work from a disk."""
+    if pagename == "search":
+        app.add_js_file(None, body=NO_SUMMARY)
+
+
+def drop_unwanted(app, exception):
+    """Drop what the theme's templates write into every page, and repair the rest."""
+    if exception or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        lean = UNWANTED.sub("", text)
+        for stock, repaired in REPAIRS:
+            lean = lean.replace(stock, repaired)
+        if lean != text:
+            page.write_text(lean, encoding="utf-8")
+
+
+def setup(app):
+    """Connect to Sphinx."""
+    app.connect("html-page-context", drop_thebe, priority=950)
+    app.connect("html-page-context", search_from_disk)
+    app.connect("build-finished", drop_unwanted)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,142 @@
+"""Widgets alive on a static page: no kernel, no CDN, no html-manager.
+
+The notebook's execution leaves widget views and their state in each page.
+This extension turns every view of ours into a place that `static/host.js` brings alive,
+writes the widgets' modules once for the whole site, and says politely where a view needs a kernel.
+"""
+
+import html
+import importlib
+import json
+import re
+from pathlib import Path
+
+from pieces.widgets.base import STATIC, imports
+
+STATE_MIME = "application/vnd.jupyter.widget-state+json"
+VIEW = re.compile(
+    r'<script type="application/vnd\.jupyter\.widget-view\+json">(?P<view>.*?)</script>', re.S
+)
+OURS = "pieces.widgets."
+HIDDEN = {"_esm", "_css", "_anywidget_id", "layout", "tabbable", "tooltip"}
+NEEDS_KERNEL = (
+    "These controls talk to Python. Open this chapter in Binder, Colab or JupyterLab "
+    "(the rocket above, or the download button) to use them."
+)
+
+
+def widget_class(model):
+    """Return our widget class of a saved model, or None where it is not ours."""
+    path = model.get("state", {}).get("_anywidget_id", "")
+    if not path.startswith(OURS):
+        return None
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def needed(name, seen=None):
+    """Return the modules a widget needs, each after what it imports."""
+    seen = [] if seen is None else seen
+    for other in imports((STATIC / f"{name}.js").read_text(encoding="utf-8")):
+        needed(other, seen)
+    if name not in seen:
+        seen.append(name)
+    return seen
+
+
+def safe_json(data):
+    """Return JSON that cannot end the script element it stands in."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+
+
+def live_place(model_id, model, cls, first):
+    """Return the element in which the host draws a widget."""
+    state = {k: v for k, v in model["state"].items() if k not in HIDDEN and k[0] != "_"}
+    data = safe_json({"state": state, "buffers": model.get("buffers", [])})
+    script = f'<script type="application/json">{data}</script>' if first else ""
+    title = html.escape(cls.title)
+    return (
+        f'<div class="pieces-live" data-widget="{cls.module}" data-model="{model_id}">{script}'
+        f'<p class="pieces-wait">{title}: an interactive picture. It needs JavaScript.</p></div>'
+    )
+
+
+def still_place(model_id, models):
+    """Return the last figure of a widget that needs a kernel, and where to run it."""
+    found, queue = [], [model_id]
+    while queue:
+        state = models.get(queue.pop(0), {}).get("state", {})
+        for output in state.get("outputs", []):
+            data = output.get("data", {})
+            found.append(data.get("text/html") or f"<pre>{html.escape(text_of(output))}</pre>")
+        queue += [c.removeprefix("IPY_MODEL_") for c in state.get("children", [])]
+    return f'<div class="pieces-still">{"".join(found)}<p>{NEEDS_KERNEL}</p></div>'
+
+
+def text_of(output):
+    """Return the text of a notebook output."""
+    text = output.get("text") or output.get("data", {}).get("text/plain", "")
+    return "".join(text)
+
+
+def page_state(context):
+    """Take the widget state out of the page's scripts and return its models."""
+    models = {}
+    for script in list(context.get("script_files", [])):
+        if getattr(script, "attributes", {}).get("type") == STATE_MIME:
+            models = json.loads(script.attributes["body"]).get("state", {})
+            context["script_files"].remove(script)
+    return models
+
+
+def enliven_page(app, pagename, templatename, context, doctree):
+    """Replace the widget views of one page and load just the modules it needs."""
+    models = page_state(context)
+    used, modules = set(), []
+
+    def place(match):
+        model_id = json.loads(match["view"])["model_id"]
+        cls = widget_class(models.get(model_id, {}))
+        if cls is None:
+            return still_place(model_id, models)
+        needed(cls.module, modules)
+        first = model_id not in used
+        used.add(model_id)
+        return live_place(model_id, models[model_id], cls, first)
+
+    if "body" in context:
+        context["body"] = VIEW.sub(place, context["body"])
+    for name in ["host", *modules] if modules else []:
+        app.add_js_file(f"pieces/{name}.js", loading_method="defer", priority=900)
+
+
+def style_sheet():
+    """Return the style of the site's widgets: the kit, each widget, the book's own."""
+    sheets = [STATIC / "kit.css", *sorted(set(STATIC.glob("*.css")) - {STATIC / "kit.css"})]
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
+
+
+def write_modules(app):
+    """Write the host, every module and the style sheet, once for the whole site.
+
+    They are written first, so that Sphinx finds them and puts their checksums into the pages.
+    Modules come as classic scripts: browsers load no module script from a file system.
+    """
+    if app.builder.format != "html":
+        return
+    target = Path(app.outdir) / "_static" / "pieces"
+    target.mkdir(parents=True, exist_ok=True)
+    for source in STATIC.glob("*.js"):
+        text = source.read_text(encoding="utf-8")
+        if source.stem != "host":
+            text = f"pieces.module({json.dumps(source.stem)}, {json.dumps(text)});\n"
+        (target / source.name).write_text(text, encoding="utf-8")
+    (target / "pieces.css").write_text(style_sheet(), encoding="utf-8")
+    app.add_css_file("pieces/pieces.css", priority=900)
+
+
+def setup(app):
+    """Connect to Sphinx."""
+    app.connect("builder-inited", write_modules)
+    app.connect("html-page-context", enliven_page, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,47 @@
+"""Numbers that say how an attention row is shaped: spread, sensitivity, likeness."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def entropy(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
+    """How spread the weights are: ln S where all are equal, 0 where one takes all.
+
+    H(p) = −Σ_j p_j ln p_j, with 0 ln 0 = 0
+
+    Shapes: weights [..., S], rows that sum to 1 (or to 0) → [...], in nats.
+    """
+    return -torch.special.xlogy(weights, weights).sum(-1)
+
+
+def softmax_jacobian(weights: Float[Tensor, "... S"]) -> Float[Tensor, "... S S"]:
+    """How each weight moves with each score, at the weights p = softmax(scores).
+
+    J = diag(p) − p pᵀ
+
+    It is 0 where one weight takes all: a saturated softmax passes no gradient.
+
+    Shapes: weights [..., S] → [..., S, S].
+    """
+    return torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
+
+
+def jacobian_norm(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
+    """The Frobenius norm of the softmax Jacobian.
+
+    ‖diag(p) − p pᵀ‖_F
+
+    Shapes: weights [..., S] → [...].
+    """
+    return torch.linalg.matrix_norm(softmax_jacobian(weights))
+
+
+def cosine(a: Float[Tensor, "... K"], b: Float[Tensor, "... K"]) -> Float[Tensor, "..."]:
+    """Likeness of direction, whatever the lengths.
+
+    cos(a, b) = a·b / (|a| |b|)
+
+    Shapes: a, b [..., K] → [...], from −1 to 1; 0 where a vector is zero.
+    """
+    return torch.nn.functional.cosine_similarity(a, b, dim=-1)

@@ -1,0 +1,170 @@
+"""The figures' style: one colour per role, readable in light and in dark.
+
+A figure goes into the page as SVG, its ink in the colour of the text around it
+and its roles in the page's own variables, so that it follows the reader's theme.
+"""
+
+import html
+import io
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+
+import matplotlib as mpl
+import torch
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from pieces.checks import require
+
+ROLE = {
+    "query": "#0f62ac",
+    "key": "#9a5b00",
+    "value": "#00714f",
+    "score": "#b3400e",
+    "weight": "#7a3e9d",
+    "output": "#0b6b7a",
+    "residual": "#5a6068",
+    "negative": "#3f6fb5",
+}
+INK, FAINT = "#010203", "#010204"  # stand-ins, replaced by the reader's text colour
+
+STYLE = {
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "font.family": "sans-serif",
+    "font.size": 10.5,
+    "axes.titlesize": 10.5,
+    "axes.labelsize": 10.5,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": mpl.cycler(color=list(ROLE.values())),
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "lines.linewidth": 1.8,
+    "grid.color": FAINT,
+    "grid.alpha": 0.15,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pieces",
+    "hatch.color": "#8b949e",
+    "hatch.linewidth": 0.6,
+}
+
+
+def figure(
+    width: float = 5.4, height: float = 2.9, *, rows: int = 1, columns: int = 1, **options
+) -> tuple[Figure, Axes]:
+    """Make a figure in the book's style; `width` and `height` in inches.
+
+    Shapes: one axes, or an array of rows × columns axes as `plt.subplots` gives.
+    """
+    with mpl.rc_context(STYLE):
+        drawing = Figure(figsize=(width, height), layout="constrained")
+        return drawing, drawing.subplots(rows, columns, **options)
+
+
+def show(drawing: Figure, alt: str) -> None:
+    """Put a figure into the page, with `alt` for those who do not see it.
+
+    Raises: ValueError if `alt` is empty: every figure has words.
+    """
+    from IPython.display import display
+
+    require(bool(alt.strip()), "alt", alt, "must say what the figure shows", "write a sentence")
+    with mpl.rc_context(STYLE):
+        text = io.StringIO()
+        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    picture = text.getvalue()
+    display(_bundle(picture[picture.index("<svg") :], alt), raw=True)
+
+
+def drawing(name: str, alt: str) -> None:
+    """Put one of the book's own drawings, `pieces/drawings/name.svg`, into the page.
+
+    Raises: ValueError if there is no such drawing, or `alt` is empty.
+    """
+    from IPython.display import display
+
+    folder = files("pieces") / "drawings"
+    known = sorted(p.name.removesuffix(".svg") for p in folder.iterdir())
+    require(name in known, "name", name, f"must be one of {', '.join(known)}", "check the name")
+    require(bool(alt.strip()), "alt", alt, "must say what the drawing shows", "write a sentence")
+    display(_bundle((folder / f"{name}.svg").read_text(encoding="utf-8"), alt), raw=True)
+
+
+def heatmap(
+    axes: Axes,
+    values: torch.Tensor,
+    *,
+    role: str = "weight",
+    mask: torch.Tensor | None = None,
+    top: float | None = None,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    digits: int | None = 2,
+) -> None:
+    """Draw a matrix as cells in the colour of its role; a masked cell is hatched.
+
+    Shapes: values [T, S]; mask bool [T, S], True = may attend; `digits` None prints no numbers.
+    Negative values are blue; `top` is the value of the full colour (default: the largest).
+    """
+    require(values.ndim == 2, "values.shape", tuple(values.shape), "must be [T, S]", "index it")
+    table = values.detach().double().cpu()
+    top = top or float(table.abs().max()) or 1.0
+    (T, S), seen = table.shape, torch.ones_like(table, dtype=torch.bool) if mask is None else mask
+    for i in range(T):
+        for j in range(S):
+            _cell(axes, i, j, float(table[i, j]), bool(seen[i, j]), role, top, digits)
+    axes.set(xlim=(0, S), ylim=(T, 0), aspect="equal")
+    axes.set_xticks([j + 0.5 for j in range(S)], columns or [str(j + 1) for j in range(S)])
+    axes.set_yticks([i + 0.5 for i in range(T)], rows or [str(i + 1) for i in range(T)])
+    axes.tick_params(length=0)
+    axes.xaxis.tick_top()
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def sequential(role: str) -> LinearSegmentedColormap:
+    """Return the colour map of a role, from transparent to full."""
+    r, g, b = mpl.colors.to_rgb(ROLE[role])
+    return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
+
+
+def _cell(axes, i, j, value, seen, role, top, digits):
+    """Draw one cell of a heat map."""
+    colour = ROLE["negative"] if value < 0 else ROLE[role]
+    share = min(1.0, abs(value) / top) ** 0.85 if seen else 0.0
+    box = {"width": 0.96, "height": 0.96, "linewidth": 0}
+    axes.add_patch(mpl.patches.Rectangle((j + 0.02, i + 0.02), color=colour, alpha=share, **box))
+    if not seen:
+        hatch = mpl.patches.Rectangle((j + 0.02, i + 0.02), fill=False, hatch="////", **box)
+        axes.add_patch(hatch)
+    elif digits is not None:
+        text = f"{value:.{digits}f}".replace("-", "−")
+        tone = "white" if share > 0.62 else INK
+        axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=tone, fontsize=8.5)
+
+
+def _bundle(svg: str, alt: str) -> dict[str, str]:
+    """Return the notebook's view of an SVG: themed, labelled, as wide as the page allows."""
+    svg = svg.replace(INK, "currentColor").replace(FAINT, "currentColor")
+    for role, colour in ROLE.items():
+        svg = re.sub(colour, f"var(--p-{role}, {colour})", svg, flags=re.I)
+    svg = re.sub(r"font: ([^;\"]*?)'[^;\"]*", r"font: \1system-ui, sans-serif", svg)
+    width = re.search(r'<svg[^>]*?\bwidth="([\d.]+)(?:pt|px)?"', svg)
+    size = f"max-width:{float(width[1]) * 1.25:.0f}px;" if width else ""
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    label = html.escape(alt, quote=True)
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{label}" style="width:100%;{size}"', 1)
+    return {"text/html": f'<div class="pieces-figure">{svg}</div>', "text/plain": f"Figure: {alt}"}
