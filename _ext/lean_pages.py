@@ -6,7 +6,7 @@ from pathlib import Path
 UNWANTED = re.compile(
     r'<link rel="preload"[^>]*fontawesome[^>]*>\s*'  # fails from a disk, fills the console
     r'|<script src="[^"]*fontawesome[^"]*"></script>\s*'  # 1.6 MB to draw what the font draws
-    r'|<link[^>]*sphinx-thebe\.css[^>]*>\s*'
+    r"|<link[^>]*sphinx-thebe\.css[^>]*>\s*"
     r'|<script type="text/x-thebe-config">.*?</script>\s*'
     r"|<script>kernelName = .*?</script>\s*",
     re.S,

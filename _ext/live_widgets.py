@@ -64,12 +64,13 @@ def live_place(model_id, model, cls, first):
 def still_place(model_id, models):
     """Return the last figure of a widget that needs a kernel, and where to run it."""
     found, queue = [], [model_id]
-    while queue:
-        state = models.get(queue.pop(0), {}).get("state", {})
+    for one in queue:
+        state = models.get(one, {}).get("state", {})
         for output in state.get("outputs", []):
             data = output.get("data", {})
             found.append(data.get("text/html") or f"<pre>{html.escape(text_of(output))}</pre>")
-        queue += [c.removeprefix("IPY_MODEL_") for c in state.get("children", [])]
+        children = [c.removeprefix("IPY_MODEL_") for c in state.get("children", [])]
+        queue += [c for c in children if c not in queue]
     return f'<div class="pieces-still">{"".join(found)}<p>{NEEDS_KERNEL}</p></div>'
 
 

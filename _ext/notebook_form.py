@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 CELL_METADATA = {"tags", "mystnb"}
 TEXTS = ("text/plain",)
+SOLUTION = {"code_prompt_hide": "Hide the solution", "code_prompt_show": "Show the solution"}
 
 
 def repository() -> str:
@@ -68,10 +69,12 @@ def committed_form(notebook):
         cell.metadata = nbformat.from_dict(
             {key: cell.metadata[key] for key in sorted(CELL_METADATA & set(cell.metadata))}
         )
+        if "hide-cell" in cell.metadata.get("tags", []):
+            cell.metadata["mystnb"] = nbformat.from_dict(SOLUTION)
         cell.source = re.sub(r"[ \t]+$", "", cell.source, flags=re.M).strip("\n")
         cell.pop("attachments", None)
         if cell.cell_type == "code":
-            if "remove-cell" in cell.metadata.get("tags", []) and "find_spec" in cell.source:
+            if "remove-cell" in cell.metadata.get("tags", []) and "importlib.util" in cell.source:
                 cell.source = setup_cell()
             cell.execution_count = None
             cell.outputs = merged([o for o in map(plain_output, cell.outputs) if o is not None])

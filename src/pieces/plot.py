@@ -122,9 +122,10 @@ def heatmap(
     table = values.detach().double().cpu()
     top = top or float(table.abs().max()) or 1.0
     (T, S), seen = table.shape, torch.ones_like(table, dtype=torch.bool) if mask is None else mask
-    for i in range(T):
-        for j in range(S):
-            _cell(axes, i, j, float(table[i, j]), bool(seen[i, j]), role, top, digits)
+    with mpl.rc_context(STYLE):
+        for i in range(T):
+            for j in range(S):
+                _cell(axes, i, j, float(table[i, j]), bool(seen[i, j]), role, top, digits)
     axes.set(xlim=(0, S), ylim=(T, 0), aspect="equal")
     axes.set_xticks([j + 0.5 for j in range(S)], columns or [str(j + 1) for j in range(S)])
     axes.set_yticks([i + 0.5 for i in range(T)], rows or [str(i + 1) for i in range(T)])

@@ -1,0 +1,89 @@
+"""Checkers for chapter 04, self-attention."""
+
+from collections.abc import Callable
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from pieces.attention import attention
+from pieces.exercises.verdict import attempt, compare, say
+
+SHAPES = ((6, 3, 3, 3), (4, 5, 2, 2), (1, 4, 3, 3), (7, 2, 8, 5))  # T, d, d_k, d_v
+READY_MADE = ("softmax", "log_softmax", "scaled_dot_product_attention", "logsumexp")
+
+
+class Watch(TorchFunctionMode):
+    """Note which of torch's ready-made functions are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used: list[str] = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):  # noqa: D105
+        name = getattr(func, "__name__", "")
+        if name in READY_MADE:
+            self.used.append(name)
+        return func(*args, **(kwargs or {}))
+
+
+def inputs(T: int, d: int, d_k: int, d_v: int, size: float) -> list[torch.Tensor]:
+    """Return X, Wq, Wk, Wv, drawn by a generator of their own; `size` scales the queries."""
+    drawn = torch.Generator().manual_seed(T)
+    shapes = ((T, d), (d, d_k), (d, d_k), (d, d_v))
+    X, Wq, Wk, Wv = (torch.randn(s, generator=drawn, dtype=torch.float64) for s in shapes)
+    return [X, size * Wq, Wk, Wv]
+
+
+def reference(X, Wq, Wk, Wv) -> torch.Tensor:
+    """Return the package's own answer."""
+    q, k, v = ((X @ W)[None, None] for W in (Wq, Wk, Wv))
+    return attention(q, k, v)[0][0, 0]
+
+
+def slips(X, Wq, Wk, Wv) -> dict[str, torch.Tensor]:
+    """Return what well-known mistakes would give, by a hint that helps."""
+    Q, K, V = X @ Wq, X @ Wk, X @ Wv
+    scores, root = Q @ K.T, Q.shape[-1] ** 0.5
+    softmax = torch.softmax
+    return {
+        "Does your softmax run over the keys, that is along each row?": softmax(scores / root, 0)
+        @ V,
+        "Did you divide the scores by the root of d_k?": softmax(scores, -1) @ V,
+        "The root is of d_k, the size of a key, not of d.": softmax(scores / X.shape[-1] ** 0.5, -1)
+        @ V,
+        "You divide by d_k; it should be its root.": softmax(scores / root**2, -1) @ V,
+        "You mix the keys; mix the values.": softmax(scores / root, -1) @ K,
+        "You mix the inputs; mix the values.": softmax(scores / root, -1) @ X,
+        "Queries and keys have changed places.": softmax(scores.T / root, -1) @ V,
+    }
+
+
+def hint(result, data: list[torch.Tensor]) -> str:
+    """Return the hint of the mistake that gives exactly this result, or ""."""
+    for words, wrong in slips(*data).items():
+        same = isinstance(result, torch.Tensor) and result.shape == wrong.shape
+        if same and torch.allclose(result.double(), wrong, atol=1e-6):
+            return " " + words
+    return ""
+
+
+def my_self_attention(function: Callable[..., torch.Tensor]) -> None:
+    """Check `f(X, Wq, Wk, Wv)`: the output Z of one head, without torch's softmax."""
+    with Watch() as watch:
+        for T, d, d_k, d_v in SHAPES:
+            data = inputs(T, d, d_k, d_v, 1.0)
+            result, complaint = attempt(function, *data)
+            case = f"T = {T}, d = {d}, d_k = {d_k}, d_v = {d_v}"
+            complaint = complaint or compare(result, reference(*data), case)
+            if complaint:
+                return say("4.4", complaint + hint(result, data))
+        watch.used.clear()
+        data = inputs(5, 4, 3, 3, 1e4)
+        result, complaint = attempt(function, *data)
+        ready_made = watch.used[:]
+    complaint = complaint or compare(result, reference(*data), "scores in the thousands")
+    if complaint:
+        complaint += " exp overflows: subtract each row's largest score first."
+    elif ready_made:
+        complaint = f"The numbers are right, but torch's {ready_made[0]} made them. Write it out."
+    return say("4.4", complaint)

@@ -1,0 +1,47 @@
+"""What every checker needs: run the reader's function, compare, and say what is wrong."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def attempt(function: Callable, *arguments: Any) -> tuple[Any, str]:
+    """Run the reader's function: (result, "") or (None, what went wrong in words)."""
+    name = getattr(function, "__name__", "the function")
+    try:
+        result = function(*arguments)
+    except Exception as error:  # a reader's code may fail in any way; the checker must not
+        return None, f"{name} raised {type(error).__name__}: {error}"
+    if result is None:
+        return None, f"{name} returns None: nothing is written there yet."
+    return result, ""
+
+
+def compare(result: Any, expected: torch.Tensor, case: str, tolerance: float = 1e-5) -> str:
+    """Say in words how `result` differs from `expected`, or "" where it does not."""
+    if not isinstance(result, torch.Tensor):
+        return f"{case}: expected a torch.Tensor, got {type(result).__name__}."
+    if result.dtype.is_floating_point != expected.dtype.is_floating_point:
+        return f"{case}: expected {expected.dtype}, got {result.dtype}."
+    if tuple(result.shape) != tuple(expected.shape):
+        return f"{case}: expected the shape {tuple(expected.shape)}, got {tuple(result.shape)}."
+    wrong = ~torch.isclose(result.double(), expected.double(), rtol=0, atol=tolerance)
+    if not wrong.any():
+        return ""
+    place = tuple(int(n) for n in wrong.nonzero()[0])
+    count = int(wrong.sum())
+    return (
+        f"{case}: {count} of {wrong.numel()} entries differ. The first is at {list(place)}: "
+        f"expected {_short(expected[place])}, got {_short(result[place])}."
+    )
+
+
+def say(exercise: str, complaint: str) -> None:
+    """Print the verdict on an exercise."""
+    print(f"Exercise {exercise}: {'right.' if not complaint else 'not yet. ' + complaint}")
+
+
+def _short(value: torch.Tensor) -> str:
+    """Print one entry: a bool as it is, a number with four digits."""
+    return str(bool(value)) if value.dtype == torch.bool else f"{float(value):.4f}"

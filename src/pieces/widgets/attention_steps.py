@@ -1,0 +1,68 @@
+"""AttentionSteps: self-attention on a 6 × 3 table, one step at a time, one row written out."""
+
+import torch
+
+from pieces.widgets.base import PieceWidget
+from pieces.widgets.traits import Choice, Count, Matrix, Result
+
+TABLE = (
+    (0.13, 0.15, 0.89),
+    (0.25, 0.87, 0.66),
+    (0.57, 0.85, 0.64),
+    (0.22, 0.58, 0.33),
+    (0.77, 0.25, 0.10),
+    (0.05, 0.80, 0.55),
+)
+STEPS = ("project", "score", "scale", "softmax", "mix")
+
+
+def draws(seed: int = 168) -> list[list[list[float]]]:
+    """Return three 3 × 3 matrices: what manual_seed(seed) and three torch.rand(3, 3) give.
+
+    A generator of its own draws them, so that the reader's random numbers stay as they were.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.rand(3, 3, generator=generator).tolist() for _ in range(3)]
+
+
+WEIGHTS = draws()
+
+
+class AttentionSteps(PieceWidget):
+    """Edit six tokens and three weight matrices, and follow one row through self-attention.
+
+    Args:
+        X: the tokens, a 6 × 3 matrix within ±100; by default the table of the source text.
+        Wq, Wk, Wv: the weight matrices, 3 × 3 within ±100; by default drawn with seed 168.
+        step: 0 project, 1 score, 2 scale, 3 softmax, 4 mix.
+        row: the token whose arithmetic is written out, 1 to 6.
+        mask: "none" or "causal".
+
+    Read back:
+        query: the query vector of the row, 3 numbers.
+        weights: the attention weights, 6 × 6.
+        output: the output Z = A V, 6 × 3.
+
+    Raises:
+        ValueError: an unknown argument or a value out of range.
+    """
+
+    title = "Self-attention, step by step"
+
+    X = Matrix(TABLE, 6, 3, bound=100)
+    Wq = Matrix(WEIGHTS[0], 3, 3, bound=100)
+    Wk = Matrix(WEIGHTS[1], 3, 3, bound=100)
+    Wv = Matrix(WEIGHTS[2], 3, 3, bound=100)
+    step = Count(0, 0, len(STEPS) - 1)
+    row = Count(2, 1, 6)
+    mask = Choice("none", ("none", "causal"))
+    query = Result()
+    weights = Result()
+    output = Result()
+
+    def describe(self) -> str:
+        """Return the step, and the query of the chosen row."""
+        x = torch.tensor(self.X[self.row - 1], dtype=torch.float64)
+        query = x @ torch.tensor(self.Wq, dtype=torch.float64)
+        numbers = ", ".join(f"{number:.4f}" for number in query.tolist())
+        return f"step {STEPS[self.step]}, mask {self.mask}, query {self.row} = [{numbers}]"

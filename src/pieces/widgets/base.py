@@ -1,0 +1,94 @@
+"""The strict base class of every widget in the book."""
+
+import base64
+import functools
+import re
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
+
+import anywidget
+
+STATIC = Path(__file__).parent / "static"
+IMPORT = re.compile(r'(?P<head>\bfrom\s+)"\./(?P<name>\w+)\.js"')
+
+
+def imports(source: str) -> list[str]:
+    """Return the names of the modules that an ES module imports by relative path."""
+    return [match["name"] for match in IMPORT.finditer(source)]
+
+
+@functools.cache
+def read_static(filename: str) -> str:
+    """Return the text of a file in `static/`, or "" where there is none."""
+    path = STATIC / filename
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+@functools.cache
+def inlined(name: str) -> str:
+    """Return the module `static/name.js` with its relative imports as data: URLs.
+
+    A notebook front end gets one text and nowhere to fetch another from.
+    Two widgets that import the same module carry the same URL, so the browser loads it once.
+    """
+
+    def as_data_url(match: re.Match) -> str:
+        module = base64.b64encode(inlined(match["name"]).encode()).decode()
+        return f'{match["head"]}"data:text/javascript;base64,{module}"'
+
+    return IMPORT.sub(as_data_url, read_static(f"{name}.js"))
+
+
+class PieceWidget(anywidget.AnyWidget):
+    """A widget whose arithmetic runs in the browser.
+
+    A subclass in `name.py` sets `title` and its traits.
+    Its picture is `static/name.js`, its style, if any, `static/name.css`.
+
+    Raises:
+        ValueError: an unknown argument, or a value that its trait refuses.
+            The message names the argument, the value, the rule and the remedy.
+    """
+
+    title: ClassVar[str] = "Widget"
+    module: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Read the picture and the style of a new widget from the files of its name."""
+        if "_esm" not in cls.__dict__:  # add_traits makes a subclass that has them as traits
+            cls.module = cls.__module__.rpartition(".")[2]
+            cls._esm = inlined(cls.module)
+            cls._css = read_static("kit.css") + read_static(f"{cls.module}.css")
+        super().__init_subclass__(**kwargs)
+
+    def __init__(self, **kwargs: Any) -> None:
+        for name in kwargs.keys() - set(self.controls()):
+            self._refuse(name, kwargs[name])
+        super().__init__(**kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a trait; a name that is none is a slip of the pen, not a new attribute."""
+        if not name.startswith("_") and not hasattr(type(self), name):
+            self._refuse(name, value)
+        super().__setattr__(name, value)
+
+    def _refuse(self, name: str, value: Any) -> NoReturn:
+        """Raise the error for an argument or attribute that does not exist."""
+        known = ", ".join(self.controls())
+        raise ValueError(
+            f"{name} = {value!r}: {type(self).__name__} has no such trait. Remedy: use {known}."
+        )
+
+    @classmethod
+    def controls(cls) -> list[str]:
+        """Return the names of the traits that can be set and read from Python."""
+        own = cls.class_traits(sync=True).keys() - PieceWidget.class_traits(sync=True).keys()
+        return sorted(name for name in own if not name.startswith("_"))
+
+    def describe(self) -> str:
+        """Return the widget in words: what a reader without a picture gets."""
+        return self.title
+
+    def __repr__(self) -> str:
+        """Return a text that is the same on every machine, so that outputs can be compared."""
+        return f"{type(self).__name__}: {self.describe()}"

@@ -1,0 +1,52 @@
+"""FillMask: an exercise. Fill in the mask; each wrong cell is said, no answer is given away."""
+
+import torch
+
+from pieces.checks import require
+from pieces.widgets.base import PieceWidget
+from pieces.widgets.traits import Matrix, Result, Text, Words
+
+
+class FillMask(PieceWidget):
+    """Ask for a mask, cell by cell, and check it in the browser.
+
+    Args:
+        question: what the mask shall do, plain text.
+        answer: bool [T, S], True = may attend, 2 to 12 on a side.
+        why: shown after the right answer.
+        rows, columns: names of the queries and keys, optional.
+
+    Read back:
+        filled: the reader's mask as lists of bool.
+        correct: True or False after a check, None before.
+
+    Raises:
+        ValueError: an unknown argument, an empty question, an answer that is not a mask.
+    """
+
+    title = "Fill in the mask"
+
+    question = Text()
+    answer = Matrix()
+    why = Text()
+    rows = Words()
+    columns = Words()
+    filled = Result()
+    correct = Result()
+
+    def __init__(self, question: str, answer: torch.Tensor, **kwargs):
+        require(bool(str(question).strip()), "question", question, "must ask something", "write it")
+        rule = "must be a bool mask [T, S], 2 to 12 on a side"
+        remedy = "make it with pieces.masks"
+        try:
+            mask = torch.as_tensor(answer)
+        except (TypeError, ValueError, RuntimeError):
+            require(False, "answer", answer, rule, remedy)
+        fits = mask.ndim == 2 and mask.dtype == torch.bool and min(mask.shape) >= 2
+        given = f"{mask.dtype} {tuple(mask.shape)}"
+        require(fits and max(mask.shape) <= 12, "answer", given, rule, remedy)
+        super().__init__(question=question, answer=mask.double(), **kwargs)
+
+    def describe(self) -> str:
+        """Return the question."""
+        return self.question

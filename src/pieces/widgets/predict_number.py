@@ -1,0 +1,51 @@
+"""PredictNumber: an exercise that is checked in the page, with no kernel."""
+
+import math
+from typing import Any
+
+from pieces.checks import require
+from pieces.widgets.base import PieceWidget
+from pieces.widgets.traits import Real, Result, Text
+
+
+class PredictNumber(PieceWidget):
+    """Ask for a number and check it in the browser. What was typed survives a reload.
+
+    Args:
+        question: the question, plain text.
+        answer: the number, computed by the cell that makes the widget.
+        tolerance: how far off an answer may be, at least 0.
+        hint: shown after a wrong answer.
+        why: shown after the right one.
+
+    Read back:
+        typed: the text in the field.
+        correct: True, False, or None before the first answer.
+
+    Raises:
+        ValueError: an unknown argument, an empty question or a number that is not finite.
+    """
+
+    title = "Predict the number"
+
+    question = Text()
+    answer = Real(0.0, -1e9, 1e9)
+    tolerance = Real(0.005, 0.0, 1e9)
+    hint = Text()
+    why = Text()
+    typed = Result()
+    correct = Result()
+
+    def __init__(self, question: str, answer: Any, **kwargs):
+        require(bool(str(question).strip()), "question", question, "must ask something", "write it")
+        try:
+            number = float(answer)
+        except (TypeError, ValueError, RuntimeError):
+            number = math.nan
+        rule, remedy = "must be a finite number", "compute it again"
+        require(math.isfinite(number), "answer", answer, rule, remedy)
+        super().__init__(question=question, answer=number, **kwargs)
+
+    def describe(self) -> str:
+        """Return the question."""
+        return self.question

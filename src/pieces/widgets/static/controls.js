@@ -1,0 +1,142 @@
+/** Controls: each shows one trait, sets one trait, has a label, and works by keyboard and touch. */
+import { clamp, format, h } from "./dom.js";
+
+let serial = 0;
+const unique = () => `p${++serial}`;
+
+function commit(model, trait, value) {
+  model.set(trait, value);
+  model.save_changes();
+}
+
+/** A slider. `scale: "power"` steps through powers of two.
+ *  @param {{label: string, min: number, max: number, step?: number, show?: (n: number) => string}} options */
+export function slider(frame, model, trait, { label, min, max, step = 1, scale, show = (n) => String(n) }) {
+  const power = scale === "power";
+  const toTrait = (x) => (power ? 2 ** x : x);
+  const id = unique();
+  const output = h("output", { for: id });
+  const input = h("input", {
+    id, type: "range", step,
+    min: power ? Math.log2(min) : min, max: power ? Math.log2(max) : max,
+    oninput: () => commit(model, trait, toTrait(Number(input.value))),
+  });
+  const box = h("div", { class: "p-control" }, h("label", { for: id }, label), output, input);
+  frame.controls.append(box);
+  frame.onDraw(() => {
+    const value = clamp(model.get(trait), toTrait(Number(input.min)), toTrait(Number(input.max)), min);
+    const at = String(power ? Math.log2(value) : value);
+    if (input.value !== at) input.value = at;
+    const text = show(value);
+    if (output.value !== text) { output.value = text; input.setAttribute("aria-valuetext", text); }
+  });
+  return {
+    box,
+    show(visible) { box.hidden = !visible; },
+    limit(most) { if (Number(input.max) !== most) input.max = most; },
+  };
+}
+
+/** A choice among words: a native list, which phones and screen readers know. */
+export function select(frame, model, trait, { label, options }) {
+  const id = unique();
+  const input = h("select", { id, onchange: () => commit(model, trait, input.value) },
+    ...options.map(([value, name]) => h("option", { value }, name)));
+  const box = h("div", { class: "p-control" }, h("label", { for: id }, label), input);
+  frame.controls.append(box);
+  frame.onDraw(() => {
+    const value = options.some(([known]) => known === model.get(trait)) ? model.get(trait) : options[0][0];
+    if (input.value !== value) input.value = value;
+  });
+  return { box, show(visible) { box.hidden = !visible; } };
+}
+
+/** On or off. */
+export function toggle(frame, model, trait, { label }) {
+  const input = h("input", { type: "checkbox", onchange: () => commit(model, trait, input.checked) });
+  const box = h("label", { class: "p-control p-toggle" }, input, h("span", {}, label));
+  frame.controls.append(box);
+  frame.onDraw(() => { input.checked = model.get(trait) === true; });
+  return { box, show(visible) { box.hidden = !visible; } };
+}
+
+/** A button. */
+export function button(frame, { label, press }) {
+  const node = h("button", { type: "button", class: "p-button", onclick: press }, label);
+  frame.controls.append(node);
+  return { box: node, show(visible) { node.hidden = !visible; } };
+}
+
+/** Numbered steps, one at a time: back, the name of each step, on. */
+export function stepper(frame, model, trait, { label, steps }) {
+  const go = (to) => commit(model, trait, clamp(to, 0, steps.length - 1, 0));
+  const now = () => Math.round(clamp(model.get(trait), 0, steps.length - 1, 0));
+  const back = h("button", { type: "button", class: "p-button", "aria-label": "Previous step", onclick: () => go(now() - 1) }, "‹");
+  const on = h("button", { type: "button", class: "p-button", "aria-label": "Next step", onclick: () => go(now() + 1) }, "›");
+  const stops = steps.map((name, i) =>
+    h("button", { type: "button", class: "p-step", onclick: () => go(i) }, h("b", {}, `${i + 1}`), ` ${name}`));
+  const box = h("div", { class: "p-stepper", role: "group", "aria-label": label },
+    back, h("div", { class: "p-steps" }, ...stops), on);
+  frame.controls.append(box);
+  frame.onDraw(() => {
+    stops.forEach((stop, i) => stop.setAttribute("aria-current", i === now() ? "step" : "false"));
+    back.disabled = now() === 0;
+    on.disabled = now() === steps.length - 1;
+  });
+  return { box };
+}
+
+/** A field for one number. What is typed stays; only a finite number in range is used. */
+export function numberField({ label, low, high, value, change }) {
+  let typing = false;
+  const input = h("input", {
+    type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", class: "p-number", "aria-label": label,
+    oninput: () => { typing = true; judge(); },
+    onblur: () => { typing = false; },
+    onkeydown: (event) => {
+      const by = { ArrowUp: 0.1, ArrowDown: -0.1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      const next = clamp(Math.round((value() + by) * 1000) / 1000, low, high, 0);
+      input.value = String(next);
+      judge();
+    },
+  });
+  function judge() {
+    const text = input.value.trim().replace("−", "-").replace(",", ".");
+    const number = text === "" ? NaN : Number(text);
+    const good = Number.isFinite(number) && number >= low && number <= high;
+    input.setAttribute("aria-invalid", String(!good));
+    input.title = good ? "" : `Not a number from ${low} to ${high}. ${format(value())} stays in use.`;
+    if (good) change(number);
+  }
+  return {
+    input,
+    update() {
+      if (typing || input.getAttribute("aria-invalid") === "true") return;
+      const text = String(Math.round(value() * 1e4) / 1e4);
+      if (input.value !== text) input.value = text;
+    },
+  };
+}
+
+/** A matrix whose cells can be edited: one trait, nested lists. */
+export function matrixEditor(frame, model, trait, { label, rows, columns, role, read, rowNames }) {
+  const fields = [];
+  const body = h("tbody", {});
+  for (let i = 0; i < rows; i++) {
+    const line = h("tr", {}, rowNames ? h("th", { scope: "row" }, rowNames[i]) : null);
+    for (let j = 0; j < columns; j++) {
+      const field = numberField({
+        label: `${label}, row ${i + 1}, column ${j + 1}`, low: -100, high: 100,
+        value: () => read()[i][j],
+        change: (number) => commit(model, trait, read().map((row, r) => row.map((x, c) => (r === i && c === j ? number : x)))),
+      });
+      fields.push(field);
+      line.append(h("td", {}, field.input));
+    }
+    body.append(line);
+  }
+  frame.onDraw(() => fields.forEach((field) => field.update()));
+  return h("table", { class: "p-matrix", "data-role": role, "aria-label": label }, body);
+}

@@ -1,0 +1,101 @@
+/** Elements, numbers and the theme: what the rest of the kit stands on. */
+
+const SVG = "http://www.w3.org/2000/svg";
+const SVG_TAGS = new Set(["svg", "g", "path", "line", "circle", "rect", "text", "title", "polyline"]);
+
+/** Make an element. Text children become text nodes, so nothing a reader types is ever parsed.
+ *  @param {string} tag @param {Object=} attributes `on…` functions listen; others are set
+ *  @param {...(Node|string|null)} children */
+export function h(tag, attributes = {}, ...children) {
+  const node = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** `value` as a finite number within [low, high]; `fallback` where it is none. */
+export function clamp(value, low, high, fallback = low) {
+  const number = typeof value === "number" && Number.isFinite(value) ? value : fallback;
+  return Math.min(high, Math.max(low, number));
+}
+
+/** A trait as a whole number in range, whatever the page or the kernel put there. */
+export const count = (model, trait, low, high, fallback = low) =>
+  Math.round(clamp(model.get(trait), low, high, fallback));
+
+/** A trait as one of `options`, the first where it is none. */
+export const choice = (model, trait, options) =>
+  options.includes(model.get(trait)) ? model.get(trait) : options[0];
+
+/** A trait as a text, "" where it is none. */
+export const text = (model, trait) => (typeof model.get(trait) === "string" ? model.get(trait) : "");
+
+/** A trait as a list of texts; what is no text counts as "". */
+export const words = (model, trait) => {
+  const given = model.get(trait);
+  return Array.isArray(given) ? given.map((word) => (typeof word === "string" ? word : "")) : [];
+};
+
+/** A trait as a rows × columns matrix of finite numbers; a bad cell counts as 0. */
+export const numbers = (model, trait, rows, columns) => {
+  const given = model.get(trait);
+  return Array.from({ length: rows }, (_, i) =>
+    Array.from({ length: columns }, (_, j) => clamp(given?.[i]?.[j], -1e6, 1e6, 0)));
+};
+
+/** A number for people: a true minus sign, no noise. */
+export function format(value, digits = 2) {
+  if (!Number.isFinite(value)) return value === -Infinity ? "−∞" : value === Infinity ? "∞" : "–";
+  const text = Math.abs(value) >= 1e4 || (value !== 0 && Math.abs(value) < 10 ** -digits / 2)
+    ? value.toExponential(1).replace("e+", "e") : value.toFixed(digits);
+  return text.replace(/^-(0(\.0+)?)$/, "$1").replaceAll("-", "−");
+}
+
+const watchers = new Set();
+let observing = false;
+
+/** Call `redraw` whenever the page changes between light and dark; returns the way to stop. */
+export function onTheme(redraw) {
+  if (!observing) {
+    observing = true;
+    const tell = () => watchers.forEach((each) => each());
+    const observer = new MutationObserver(tell);
+    const attributeFilter = ["data-theme", "data-jp-theme-light", "data-jp-theme-name", "class", "theme"];
+    [document.documentElement, document.body].forEach((node) => observer.observe(node, { attributeFilter }));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+  }
+  watchers.add(redraw);
+  return () => watchers.delete(redraw);
+}
+
+/** Call `redraw(width)` now that `node` has a size, and whenever its width changes. */
+export function onWidth(node, redraw) {
+  let last = 0;
+  const observer = new ResizeObserver((entries) => {
+    const width = Math.floor(entries[0].contentRect.width);
+    if (width > 0 && width !== last) redraw((last = width));
+  });
+  observer.observe(node);
+  return () => observer.disconnect();
+}
+
+/** Read the role colours of the theme in force where `node` stands, as [r, g, b]. */
+export function readColours(node, names) {
+  const style = getComputedStyle(node);
+  return Object.fromEntries(names.map((name) => [name, parse(style.getPropertyValue(`--p-${name}`).trim())]));
+}
+
+function parse(colour) {
+  const hex = /^#([0-9a-f]{6})$/i.exec(colour)?.[1] ?? "808080";
+  return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+/** The colour a share `t` of the way from `a` to `b`. */
+export const mix = (a, b, t) => a.map((x, i) => Math.round(x + (b[i] - x) * t));
+export const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+/** Perceived lightness, 0 to 1. */
+export const lightness = ([r, g, b]) => Math.sqrt(0.299 * r * r + 0.587 * g * g + 0.114 * b * b) / 255;

@@ -1,0 +1,213 @@
+/** The heat map: a canvas that reads like a table. Masked cells are hatched, never just pale. */
+import { css, format, h, lightness, mix, onTheme, onWidth, readColours } from "./dom.js";
+
+const COLOURS = ["paper", "ink", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output", "residual", "mask", "leak"];
+const STEPS = 48;
+
+/**
+ * @param {Object} frame
+ * @param {{caption: string, role: string, rowAxis?: string, columnAxis?: string, signed?: boolean,
+ *   digits?: number, press?: (i: number, j: number) => void, presses?: string, point?: (i: number|null, j: number|null) => void,
+ *   speak?: (i: number, j: number) => string}} options
+ * `draw({ values, mask, top, rows, columns, focus, marks })`: `mask` false = hatched; `marks` outlines cells.
+ */
+export function heatmap(frame, options) {
+  const { caption, role, rowAxis = "query", columnAxis = "key", signed = false, digits = 2 } = options;
+  const canvas = h("canvas", { "aria-hidden": "true", width: 0, height: 0 });
+  const voice = h("span", { class: "p-hidden", role: "status" });
+  const tip = h("div", { class: "p-tip", hidden: true });
+  const board = h("div", {
+    class: "p-board", tabindex: "0", role: "application", "aria-roledescription": "heat map",
+    "aria-label": `${caption}. Arrow keys read the cells${options.press ? `, Enter ${options.presses ?? "changes one"}` : ""}. The same numbers stand in the table view.`,
+  }, canvas, tip);
+  const pane = h("figure", { class: "p-pane" }, h("figcaption", {}, caption), board, voice);
+  const brush = canvas.getContext("2d");
+  let picture = null;
+  let width = 0;
+  let ramp = null;
+  let cursor = null;
+  let layout = { cell: 0, left: 0, top: 0 };
+
+  function colours() {
+    const c = readColours(board, COLOURS);
+    const end = c[role] ?? c.weight;
+    const shade = (to) => Array.from({ length: STEPS + 1 }, (_, i) => mix(c.paper, to, (i / STEPS) ** 0.85));
+    return { ...c, up: shade(end), down: shade(c.negative) };
+  }
+  const tint = (value, top) => {
+    const share = Math.min(1, Math.abs(value) / (top || 1));
+    return (value < 0 && signed ? ramp.down : ramp.up)[Math.round(share * STEPS)];
+  };
+
+  function paint() {
+    if (!picture || !width) return;
+    ramp ??= colours();
+    const { values, mask, focus, marks, rows = [], columns = [] } = picture;
+    const T = values.length;
+    const S = values[0]?.length ?? 0;
+    const named = Math.max(0, ...rows.map((name) => name.length)) > 0;
+    const left = named ? Math.min(64, 10 + 7 * Math.max(...rows.map((name) => name.length))) : 18;
+    const head = columns.some((name) => name.length > 2) ? 46 : 18;
+    const cell = Math.max(3, Math.min(picture.largest ?? 56, (width - left - 1) / S));
+    const height = Math.ceil(head + cell * T + 1);
+    const ratio = window.devicePixelRatio || 1;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.style.height = `${height}px`;
+    }
+    layout = { cell, left, top: head };
+    brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+    brush.clearRect(0, 0, width, height);
+    const gap = cell > 9 ? 1 : 0.4;
+    const top = picture.top ?? Math.max(1e-9, ...values.flat().filter(Number.isFinite).map(Math.abs));
+    brush.textBaseline = "middle";
+    brush.textAlign = "center";
+    const printed = cell >= 27;
+    const words = getComputedStyle(board).fontFamily;
+    for (let i = 0; i < T; i++) {
+      for (let j = 0; j < S; j++) {
+        const x = left + j * cell;
+        const y = head + i * cell;
+        const open = !mask || mask[i][j];
+        const colour = open ? tint(values[i][j], top) : ramp.paper;
+        brush.fillStyle = css(colour);
+        brush.fillRect(x, y, cell - gap, cell - gap);
+        if (!open) hatch(x, y, cell - gap);
+        else if (printed && picture.print !== false) {
+          brush.font = `${Math.min(13, cell * 0.33)}px ${words}`;
+          brush.fillStyle = css(Math.abs(lightness(colour) - lightness(ramp.ink)) > 0.45 ? ramp.ink : ramp.paper);
+          brush.fillText(format(values[i][j], digits), x + (cell - gap) / 2, y + (cell - gap) / 2 + 1);
+        }
+        if (marks?.[i]?.[j]) ring(x, y, cell - gap, ramp.leak, 2);
+      }
+    }
+    labels(T, S, words);
+    if (focus != null && focus < T) frameRow(focus, S);
+    if (cursor && document.activeElement === board) {
+      ring(left + cursor.j * cell, head + cursor.i * cell, cell - gap, ramp.ink, 2);
+    }
+  }
+
+  function hatch(x, y, size) {
+    brush.save();
+    brush.beginPath();
+    brush.rect(x, y, size, size);
+    brush.clip();
+    brush.strokeStyle = css(ramp.mask);
+    brush.lineWidth = 1;
+    brush.beginPath();
+    const stride = Math.max(4, size / 5);
+    for (let d = -size; d < size; d += stride) {
+      brush.moveTo(x + d, y + size);
+      brush.lineTo(x + d + size, y);
+    }
+    brush.stroke();
+    brush.restore();
+  }
+  function ring(x, y, size, colour, line) {
+    brush.strokeStyle = css(colour);
+    brush.lineWidth = line;
+    brush.strokeRect(x + line / 2, y + line / 2, size - line, size - line);
+  }
+  function frameRow(i, S) {
+    brush.strokeStyle = css(ramp.ink);
+    brush.lineWidth = 2;
+    brush.strokeRect(layout.left - 1, layout.top + i * layout.cell - 1, S * layout.cell + 1, layout.cell + 1);
+  }
+  function labels(T, S, words) {
+    const { rows = [], columns = [] } = picture;
+    const { cell, left, top } = layout;
+    brush.fillStyle = css(ramp.faint);
+    brush.font = `11px ${words}`;
+    const every = cell >= 13 ? 1 : cell >= 7 ? 2 : 4;
+    brush.textAlign = "right";
+    for (let i = 0; i < T; i += every) brush.fillText(rows[i] ?? String(i + 1), left - 5, top + (i + 0.5) * cell, left - 6);
+    for (let j = 0; j < S; j += every) {
+      const name = columns[j] ?? String(j + 1);
+      brush.save();
+      brush.translate(left + (j + 0.5) * cell, top - 5);
+      if (name.length > 2) { brush.rotate(-Math.PI / 4); brush.textAlign = "left"; brush.translate(-2, 0); } else brush.textAlign = "center";
+      brush.fillText(name, 0, name.length > 2 ? 0 : -3, 52);
+      brush.restore();
+    }
+  }
+
+  function cellAt(event) {
+    if (!picture) return null;
+    const box = canvas.getBoundingClientRect();
+    const j = Math.floor((event.clientX - box.left - layout.left) / layout.cell);
+    const i = Math.floor((event.clientY - box.top - layout.top) / layout.cell);
+    return i >= 0 && j >= 0 && i < picture.values.length && j < picture.values[0].length ? { i, j } : null;
+  }
+  const nameOf = (list, at) => (list?.[at] ? list[at] : String(at + 1));
+  function words(i, j) {
+    if (options.speak) return options.speak(i, j);
+    const value = picture.mask && !picture.mask[i][j] ? "masked" : format(picture.values[i][j], digits + 1);
+    return `${rowAxis} ${nameOf(picture.rows, i)}, ${columnAxis} ${nameOf(picture.columns, j)}: ${value}`;
+  }
+  function showTip(at) {
+    tip.hidden = !at;
+    if (!at) return;
+    tip.textContent = words(at.i, at.j);
+    const x = layout.left + (at.j + 0.5) * layout.cell;
+    const y = layout.top + at.i * layout.cell;
+    tip.style.transform = `translate(${Math.min(x, width)}px, ${y}px) translate(${-100 * (x / Math.max(1, width))}%, -110%)`;
+  }
+  board.addEventListener("pointermove", (event) => {
+    const at = cellAt(event);
+    showTip(at);
+    options.point?.(at?.i ?? null, at?.j ?? null);
+  });
+  board.addEventListener("pointerleave", () => { showTip(null); options.point?.(null, null); });
+  board.addEventListener("click", (event) => {
+    const at = cellAt(event);
+    if (at) { cursor = at; options.press?.(at.i, at.j); showTip(at); }
+  });
+  board.addEventListener("keydown", (event) => {
+    if (!picture) return;
+    const [di, dj] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
+    if (di || dj) {
+      const at = cursor ?? { i: 0, j: 0 };
+      cursor = {
+        i: Math.min(picture.values.length - 1, Math.max(0, at.i + (cursor ? di : 0))),
+        j: Math.min(picture.values[0].length - 1, Math.max(0, at.j + (cursor ? dj : 0))),
+      };
+      event.preventDefault();
+      options.point?.(cursor.i, cursor.j);
+      voice.textContent = words(cursor.i, cursor.j);
+      paint();
+    } else if ((event.key === "Enter" || event.key === " ") && cursor && options.press) {
+      event.preventDefault();
+      options.press(cursor.i, cursor.j);
+      voice.textContent = words(cursor.i, cursor.j);
+    } else if (event.key === "Escape") { cursor = null; options.point?.(null, null); paint(); }
+  });
+  board.addEventListener("focus", paint);
+  board.addEventListener("blur", () => { options.point?.(null, null); paint(); });
+
+  frame.onDispose(onWidth(board, (now) => { width = now; paint(); }));
+  frame.onDispose(onTheme(() => { ramp = null; paint(); }));
+  frame.table(caption, () => picture && {
+    head: [`${rowAxis} \\ ${columnAxis}`, ...picture.values[0].map((_, j) => nameOf(picture.columns, j))],
+    rows: picture.values.map((row, i) => [nameOf(picture.rows, i),
+      ...row.map((x, j) => (picture.mask && !picture.mask[i][j] ? "masked" : format(x, digits + 1)))]),
+  });
+  return {
+    pane,
+    /** Draw a picture; `null` puts the map away, out of the page and out of the table view. */
+    draw(next) {
+      picture = next;
+      pane.hidden = !next;
+      if (!next) {
+        canvas.width = canvas.height = 0;
+        canvas.removeAttribute("style");
+        return;
+      }
+      if (cursor && (cursor.i >= next.values.length || cursor.j >= next.values[0].length)) cursor = null;
+      if (!tip.hidden && cursor) tip.textContent = words(cursor.i, cursor.j);
+      paint();
+    },
+    describe(text) { board.setAttribute("aria-description", text); },
+  };
+}

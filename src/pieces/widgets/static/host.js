@@ -1,0 +1,129 @@
+/**
+ * Brings the book's widgets alive on a static page, with no kernel and no server.
+ *
+ * A classic script, because browsers refuse module scripts from a file system.
+ * Every module of the widgets comes as a classic script too: pieces.module(name, source).
+ * A widget stands in the page as
+ *   <div class="pieces-live" data-model="id"><script type="application/json">state</script>…</div>
+ * and is drawn by the same render({ model, el }) that a notebook calls.
+ */
+(() => {
+  "use strict";
+  const sources = new Map();
+  const urls = new Map();
+  const models = new Map();
+  const DEPENDENCY = /(\bfrom\s+)"\.\/(\w+)\.js"/g;
+
+  /** The address of a module, its imports included; each is made once. */
+  function address(name) {
+    if (!urls.has(name)) {
+      if (!sources.has(name)) throw new Error(`The module ${name} is not on this page.`);
+      const text = sources.get(name).replace(DEPENDENCY, (_, head, other) => `${head}"${address(other)}"`);
+      urls.set(name, URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+    }
+    return urls.get(name);
+  }
+
+  /** Put binary traits back: a list of { path, data (base64) } into the state. */
+  function restore(state, buffers) {
+    for (const { path, data } of buffers) {
+      const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+      const last = path[path.length - 1];
+      path.slice(0, -1).reduce((place, key) => place[key], state)[last] = new DataView(bytes.buffer);
+    }
+    return state;
+  }
+
+  /** What a widget sees of its traits: the model of the anywidget front-end module. */
+  function createModel(state) {
+    const listeners = new Map();
+    const fire = (event, ...args) => [...(listeners.get(event) ?? [])].forEach((f) => f(...args));
+    const model = {
+      get: (name) => state[name],
+      set(name, value) {
+        const values = typeof name === "object" ? name : { [name]: value };
+        let changed = false;
+        for (const [key, next] of Object.entries(values)) {
+          if (Object.is(state[key], next)) continue;
+          state[key] = next;
+          changed = true;
+          fire(`change:${key}`, model, next);
+        }
+        if (changed) fire("change", model);
+      },
+      save_changes() {},
+      on(event, callback) {
+        for (const one of event.split(" ")) {
+          if (!listeners.has(one)) listeners.set(one, new Set());
+          listeners.get(one).add(callback);
+        }
+      },
+      off(event, callback) {
+        if (event === undefined || event === null) return listeners.clear();
+        for (const one of event.split(" ")) {
+          if (callback) listeners.get(one)?.delete(callback);
+          else listeners.delete(one);
+        }
+      },
+      send() {},
+    };
+    return model;
+  }
+
+  /** The model of one place in the page; two views of a widget share theirs. */
+  function modelOf(place) {
+    const id = place.dataset.model;
+    if (!models.has(id)) {
+      const script = place.querySelector('script[type="application/json"]')
+        ?? document.querySelector(`.pieces-live[data-model="${CSS.escape(id)}"] script[type="application/json"]`);
+      if (!script) throw new Error("The page holds no state for this widget.");
+      const { state, buffers } = JSON.parse(script.textContent);
+      models.set(id, createModel(restore(state, buffers ?? [])));
+    }
+    return models.get(id);
+  }
+
+  /** Say what happened, where the picture would have been. */
+  function apologise(place, error) {
+    const note = document.createElement("p");
+    note.className = "pieces-sorry";
+    note.textContent = "This picture could not be brought to life here. The text stands without it; "
+      + "the downloaded notebook has it too.";
+    place.querySelector(".pieces-stage")?.remove();
+    place.append(note);
+    place.dataset.state = "failed";
+    place.dataset.error = String(error?.message ?? error);
+  }
+
+  async function enliven(place) {
+    if (place.dataset.state) return;
+    place.dataset.state = "loading";
+    try {
+      const model = modelOf(place);
+      const { default: widget } = await import(address(place.dataset.widget));
+      const stage = document.createElement("div");
+      stage.className = "pieces-stage";
+      place.append(stage);
+      const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
+      place.dataset.state = "live";
+      place.cleanUp = drawn;
+      if (!window.pieces.firstLive) window.pieces.firstLive = performance.now();
+    } catch (error) {
+      apologise(place, error);
+      console.error(error);
+    }
+  }
+
+  function start() {
+    document.querySelectorAll(".pieces-live[data-widget]").forEach(enliven);
+  }
+
+  window.pieces = {
+    /** Called by each module's file. */
+    module(name, source) { sources.set(name, source); },
+    /** The live model of a widget, for tests and for the curious. */
+    model: (id) => models.get(id),
+  };
+  if (document.readyState === "complete") start();
+  else document.addEventListener("DOMContentLoaded", start);
+})();

@@ -1,0 +1,117 @@
+/** Who may see whom: the mask, the weights under it, and what reaches what after some layers. */
+import { choice, count, frame, h, heatmap, legend, live, report, select, slider, words } from "./kit.js";
+import { gaussian, maskedSoftmax, masks, matrix } from "./twin.js";
+
+const KINDS = [
+  ["causal", "causal"], ["full", "full"], ["prefix", "prefix"], ["sliding_window", "sliding window"],
+  ["dilated", "dilated window"], ["global_window", "global + window"], ["padding", "padding"],
+];
+const NEEDS = { window: ["sliding_window", "dilated", "global_window"], dilation: ["dilated"],
+  n_global: ["global_window"], prefix_len: ["prefix"], length: ["padding"] };
+
+function read(model) {
+  const T = count(model, "T", 2, 24, 8);
+  const s = { T, kind: choice(model, "kind", KINDS.map(([k]) => k)), layers: count(model, "layers", 1, 24) };
+  for (const name of ["window", "dilation"]) s[name] = count(model, name, 1, 24);
+  for (const name of ["n_global", "prefix_len", "length"]) s[name] = Math.min(T, count(model, name, 0, 24));
+  const flips = Array.isArray(model.get("flips")) ? model.get("flips") : [];
+  const inside = (n) => Number.isInteger(n) && n >= 0 && n < T;
+  s.flips = flips.filter((cell) => Array.isArray(cell) && cell.length === 2 && cell.every(inside));
+  const given = words(model, "tokens");
+  s.tokens = given.length === T ? given : [];
+  return s;
+}
+
+/** The mask of a kind, and the line of Python that makes it. */
+const MAKE = {
+  full: ({ T }) => [masks.full(T), `masks.full(${T})`],
+  causal: ({ T }) => [masks.causal(T), `masks.causal(${T})`],
+  prefix: ({ T, prefix_len: n }) => [masks.prefix(T, n), `masks.prefix(${T}, prefix_len=${n})`],
+  sliding_window: ({ T, window: w }) => [masks.slidingWindow(T, w), `masks.sliding_window(${T}, window=${w})`],
+  dilated: ({ T, window: w, dilation: d }) => [masks.dilated(T, w, d), `masks.dilated(${T}, window=${w}, dilation=${d})`],
+  global_window: ({ T, window: w, n_global: g }) => [masks.globalWindow(T, w, g), `masks.global_window(${T}, window=${w}, n_global=${g})`],
+  padding: ({ T, length: n }) => [Array(T).fill(masks.padding([n], T)[0]), `masks.padding(torch.tensor([${n}]), ${T})`],
+};
+
+function render({ model, el }) {
+  const view = frame(el, { title: "Mask explorer", name: "mask-explorer" });
+  select(view, model, "kind", { label: "mask", options: KINDS });
+  slider(view, model, "T", { label: "tokens T", min: 2, max: 24 });
+  const extra = {
+    window: slider(view, model, "window", { label: "window", min: 1, max: 24 }),
+    dilation: slider(view, model, "dilation", { label: "dilation", min: 1, max: 8 }),
+    n_global: slider(view, model, "n_global", { label: "global tokens", min: 0, max: 8 }),
+    prefix_len: slider(view, model, "prefix_len", { label: "prefix length", min: 0, max: 24 }),
+    length: slider(view, model, "length", { label: "real tokens", min: 0, max: 24 }),
+  };
+  slider(view, model, "layers", { label: "layers", min: 1, max: 24 });
+
+  const flip = (i, j) => {
+    const flips = read(model).flips;
+    const rest = flips.filter(([a, b]) => a !== i || b !== j);
+    model.set("flips", rest.length < flips.length ? rest : [...flips, [i, j]]);
+    model.save_changes();
+  };
+  const seen = (i, j) => `query ${name(i)} ${now.mask[i][j] ? "sees" : "does not see"} key ${name(j)}`;
+  const grid = heatmap(view, { caption: "Mask (press to flip)", role: "query", press: flip, speak: seen });
+  const weights = heatmap(view, { caption: "Weights under it", role: "weight" });
+  const reach = heatmap(view, {
+    caption: "Reach after the layers", role: "output", rowAxis: "output", columnAxis: "input",
+    speak: (i, j) => `output ${name(i)} ${now.reach[i][j] ? "depends" : "does not depend"} on input ${name(j)}`,
+  });
+  view.panes.append(grid.pane, weights.pane, reach.pane);
+  const code = h("code", {});
+  const clear = h("button", { type: "button", class: "p-button", onclick: () => { model.set("flips", []); model.save_changes(); } }, "Undo my flips");
+  view.sentence.before(
+    legend(["query", "may attend"], ["mask", "masked"], ["leak", "sees a later token"]),
+    h("p", { class: "p-code" }, code, clear));
+
+  const draws = gaussian(168, 24 * 24);
+  let now = null;
+  const name = (i) => now.tokens[i] ?? String(i + 1);
+
+  view.onDraw(() => {
+    const s = read(model);
+    const [plain, line] = MAKE[s.kind](s);
+    const mask = plain.map((row) => [...row]);
+    s.flips.forEach(([i, j]) => { mask[i][j] = !mask[i][j]; });
+    const later = mask.map((row, i) => row.map((open, j) => open && j > i));
+    now = { ...s, mask, reach: masks.reach(mask, s.layers) };
+    for (const [trait, control] of Object.entries(extra)) {
+      control.show(NEEDS[trait].includes(s.kind));
+      if (trait === "prefix_len" || trait === "length") control.limit(s.T);
+    }
+    const ones = (m) => m.map((row) => row.map(Number));
+    const named = { rows: s.tokens, columns: s.tokens };
+    grid.draw({ values: ones(mask), mask, marks: later, top: 1, print: false, ...named });
+    weights.draw({ values: maskedSoftmax(matrix(s.T, s.T, (i, j) => draws[i * 24 + j]), mask), mask, top: 1, ...named });
+    reach.draw({ values: ones(now.reach), mask: now.reach, top: 1, print: false, ...named });
+    const flipped = s.flips.length ? `  with ${s.flips.length} cell${s.flips.length > 1 ? "s" : ""} flipped` : "";
+    code.textContent = line + flipped;
+    clear.hidden = !s.flips.length;
+    view.say(sentence(now, later));
+    const leaks = later.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
+    report(model, { allowed: mask.flat().filter(Boolean).length, leaks });
+  });
+  return live(model, view);
+}
+
+function sentence({ T, mask, reach, layers, tokens }, later) {
+  const name = (i) => tokens[i] ?? String(i + 1);
+  const open = mask.flat().filter(Boolean).length;
+  const parts = [`${open} of ${T * T} cells are open.`];
+  const blind = mask.flatMap((row, i) => (row.some(Boolean) ? [] : [name(i)]));
+  if (blind.length) parts.push(`Query ${blind.join(", ")} sees nothing: its weights are all zero.`);
+  const leaks = later.flat().filter(Boolean).length;
+  if (leaks) {
+    const i = later.findIndex((row) => row.some(Boolean));
+    const j = later[i].indexOf(true);
+    const whom = reach.flatMap((row, a) => (a < j && row[j] ? [name(a)] : []));
+    parts.push(`${leaks} cell${leaks > 1 ? "s let a query" : " lets a query"} see a later key: token ${name(j)} leaks into output ${whom.slice(0, 8).join(", ")}${whom.length > 8 ? ", …" : ""}.`);
+  } else parts.push("No query sees a later key.");
+  const last = reach[T - 1].filter(Boolean).length;
+  parts.push(`After ${layers} layer${layers > 1 ? "s" : ""} the last output depends on ${last} of ${T} inputs.`);
+  return parts.join(" ");
+}
+
+export default { render };

@@ -1,0 +1,35 @@
+/** A question whose answer is a number: typed, checked here, kept over a reload. */
+import { clamp, format, frame, h, live, remembered, report, text as read } from "./kit.js";
+
+function render({ model, el }) {
+  const view = frame(el, { title: "Predict the number", name: "predict-number" });
+  view.details.remove();
+  const question = h("p", { class: "p-question" });
+  const kept = remembered(`predict:${read(model, "question")}`);
+  const input = h("input", {
+    type: "text", inputmode: "decimal", autocomplete: "off", class: "p-number", "aria-label": "Your answer",
+    oninput: () => kept.write(input.value),
+    onkeydown: (event) => { if (event.key === "Enter") check(); },
+  });
+  input.value = kept.read() ?? "";
+  const button = h("button", { type: "button", class: "p-button", onclick: check }, "Check");
+  view.panes.append(question, h("div", { class: "p-answer" }, input, button));
+
+  function check() {
+    const text = input.value.trim().replace("−", "-").replace(",", ".");
+    const number = text === "" ? NaN : Number(text);
+    const finite = Number.isFinite(number);
+    const [answer, tolerance] = ["answer", "tolerance"].map((trait) => clamp(model.get(trait), -1e9, 1e9, NaN));
+    const right = finite && Math.abs(number - answer) <= tolerance + 1e-12;
+    input.setAttribute("aria-invalid", String(!finite));
+    view.root.dataset.verdict = right ? "right" : "wrong";
+    view.say(!finite ? "Type a number, for instance 0.25."
+      : right ? `✓ Right: ${format(number, 3)}. ${read(model, "why")}`
+      : `✗ Not ${format(number, 3)}. ${read(model, "hint") || "Look again at the equation."}`);
+    report(model, { typed: input.value, correct: finite ? right : null });
+  }
+  view.onDraw(() => { question.textContent = read(model, "question"); });
+  return live(model, view);
+}
+
+export default { render };

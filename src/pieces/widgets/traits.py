@@ -1,0 +1,190 @@
+"""Trait types of the widgets: one control, one trait, one clear error."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from traitlets import TraitType
+
+from pieces.checks import require
+
+
+class Count(TraitType):
+    """An integer from `low` to `high`, both included."""
+
+    def __init__(self, default: int, low: int, high: int):
+        self.low, self.high = low, high
+        super().__init__(default_value=default)
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> int:
+        """Return `value`, or raise `ValueError` where it is no integer in range."""
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        require(
+            whole and self.low <= value <= self.high,
+            self.name,
+            value,
+            f"an integer from {self.low} to {self.high}",
+            "choose a value in that range",
+        )
+        return value
+
+
+class Real(TraitType):
+    """A finite number from `low` to `high`, both included."""
+
+    def __init__(self, default: int | float, low: int | float, high: int | float):
+        self.low, self.high = low, high
+        super().__init__(default_value=float(default))
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> float:
+        """Return `value` as a float, or raise `ValueError`."""
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        require(
+            number and math.isfinite(value) and self.low <= value <= self.high,
+            self.name,
+            value,
+            f"a finite number from {self.low} to {self.high}",
+            "choose a value in that range",
+        )
+        return float(value)
+
+
+class Switch(TraitType):
+    """On or off."""
+
+    def __init__(self, default: bool):
+        super().__init__(default_value=default)
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> bool:
+        """Return `value`, or raise `ValueError` where it is no bool."""
+        require(isinstance(value, bool), self.name, value, "True or False", "pass a bool")
+        return value
+
+
+class Choice(TraitType):
+    """One of a fixed set of words."""
+
+    def __init__(self, default: str, options: Sequence[str]):
+        self.options = tuple(options)
+        super().__init__(default_value=default)
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> str:
+        """Return `value`, or raise `ValueError` where it is none of the options."""
+        require(
+            isinstance(value, str) and value in self.options,
+            self.name,
+            value,
+            f"one of {', '.join(map(repr, self.options))}",
+            "check the spelling",
+        )
+        return value
+
+
+class Text(TraitType):
+    """A text of at most `longest` characters. It is only ever shown as text."""
+
+    def __init__(self, default: str = "", longest: int = 2000):
+        self.longest = longest
+        super().__init__(default_value=default)
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> str:
+        """Return `value`, or raise `ValueError` where it is no text or too long."""
+        require(
+            isinstance(value, str) and len(value) <= self.longest,
+            self.name,
+            value if not isinstance(value, str) else f"{len(value)} characters",
+            f"a str of at most {self.longest} characters",
+            "shorten it",
+        )
+        return value
+
+
+class Words(TraitType):
+    """A list of at most `most` short texts."""
+
+    def __init__(self, default: Sequence[str] = (), most: int = 64):
+        self.most = most
+        super().__init__(default_value=list(default))
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> list[str]:
+        """Return `value` as a list, or raise `ValueError`."""
+        listed = isinstance(value, (list, tuple)) and all(isinstance(w, str) for w in value)
+        require(
+            listed and len(value) <= self.most,
+            self.name,
+            value,
+            f"a list of at most {self.most} str",
+            "pass a list of strings",
+        )
+        return list(value)
+
+
+class Matrix(TraitType):
+    """A matrix of finite numbers: nested lists, an array or a tensor. Kept as nested lists.
+
+    `rows` and `columns` fix a side where they are given. Every entry lies in ±`bound`.
+    """
+
+    def __init__(
+        self,
+        default: Sequence[Sequence[int | float]] = (),
+        rows: int | None = None,
+        columns: int | None = None,
+        bound: int | float = 1e6,
+    ):
+        self.rows, self.columns, self.bound = rows, columns, bound
+        super().__init__(default_value=[list(row) for row in default])
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> list[list[float]]:
+        """Return `value` as nested lists of floats, or raise `ValueError`."""
+        shape = f"{self.rows or 'any number of'} × {self.columns or 'any number of'}"
+        rule = f"a {shape} matrix of finite numbers within ±{self.bound:g}"
+        remedy = "pass nested lists or a tensor of that shape, without NaN"
+        try:
+            table = torch.as_tensor(value, dtype=torch.float64)
+        except (TypeError, ValueError, RuntimeError):
+            table = None
+        require(table is not None and table.ndim == 2, self.name, value, rule, remedy)
+        fits = self.rows in (None, table.shape[0]) and self.columns in (None, table.shape[1])
+        finite = bool(table.isfinite().all()) and bool((table.abs() <= self.bound).all())
+        require(fits and finite, self.name, value, rule, remedy)
+        return table.tolist()
+
+
+class Cells(TraitType):
+    """A list of cells [row, column], both from 0."""
+
+    def __init__(self):
+        super().__init__(default_value=[])
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> list[list[int]]:
+        """Return `value` as a list of pairs, or raise `ValueError`."""
+        pairs = isinstance(value, (list, tuple)) and all(
+            isinstance(cell, (list, tuple))
+            and len(cell) == 2
+            and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cell)
+            for cell in value
+        )
+        require(pairs, self.name, value, "a list of [row, column]", "count both from 0")
+        return [list(cell) for cell in value]
+
+
+class Result(TraitType):
+    """Something the browser computed, for Python to read. `None` until it has."""
+
+    def __init__(self):
+        super().__init__(default_value=None, allow_none=True)
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        """Accept whatever the browser sends."""
+        return value

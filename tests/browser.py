@@ -1,0 +1,241 @@
+"""A real browser for tests: one Chromium a session, pages that keep a record, widgets to look at.
+
+Used by tests/widgets (a widget alone on a page), tests/book (the built site) and tests/live.
+"""
+
+import base64
+import functools
+import http.server
+import json
+import shutil
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "_ext"))
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+)
+# As wide as the book's text: 688 px on a desk, 328 px on a phone of 360 px.
+COLUMN = "body { margin: 0 } main { max-width: 688px; margin: auto; padding: 0 16px }"
+VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s"}</script>'
+
+# What a reader sees of a widget: its texts and its canvases, without the controls' own numbers.
+PICTURE = """(stage) => {
+  const copy = stage.cloneNode(true);
+  copy.querySelectorAll(".p-controls, .p-tip").forEach((node) => node.remove());
+  const drawn = [...stage.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL());
+  return copy.innerHTML + drawn.join("\\n");
+}"""
+SETTLED = """() => [...document.querySelectorAll(".pieces-live[data-widget]")]
+  .every((place) => ["live", "failed"].includes(place.dataset.state))"""
+STATE = """(id) => {
+  const model = window.pieces.model(id);
+  const place = document.querySelector(`.pieces-live[data-model="${id}"] script`);
+  const names = Object.keys(JSON.parse(place.textContent).state);
+  return Object.fromEntries(names.map((name) => [name, model.get(name)]));
+}"""
+# Two frames: the first paints what an input changed, the second comes after it.
+PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+
+
+def executable() -> str:
+    """Return a Chromium of this machine."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.fail(f"No browser: install one of {', '.join(NAMES)} (apt install chromium).")
+    return found
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The one browser of the session."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=list(ARGUMENTS))
+        yield browser
+        browser.close()
+
+
+class Record:
+    """What a page complained about and what it asked for."""
+
+    def __init__(self, page: Page):
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+        page.on("requestfailed", lambda r: self.errors.append(f"failed: {r.url} {r.failure}"))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("response", self._response)
+
+    def _console(self, message) -> None:
+        if message.type == "error":
+            self.errors.append(f"console: {message.text}")
+
+    def _response(self, response) -> None:
+        if response.status >= 400:
+            self.errors.append(f"{response.status}: {response.url}")
+
+    def foreign(self, home: str) -> list[str]:
+        """Return the requests that left the site."""
+        own = (home, "data:", "blob:", "about:")
+        return [url for url in self.requests if not url.startswith(own)]
+
+
+@contextmanager
+def opened(
+    chromium: Browser,
+    url: str,
+    *,
+    width: int = 1280,
+    dark: bool = False,
+    touch: bool = False,
+    init: str = "",
+) -> Iterator[Page]:
+    """Open a page in a fresh profile and wait until every widget is alive or has failed.
+
+    `page.record` holds what went wrong and what was asked for.
+    """
+    context = chromium.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if dark else "light",
+        has_touch=touch,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    page.record = Record(page)
+    if init:
+        page.add_init_script(init)
+    page.goto(url, wait_until="load")
+    page.wait_for_function(SETTLED)
+    page.evaluate(PAINTED)
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serve files and say nothing."""
+
+    def log_message(self, *args) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder from this machine; gives the address, without a slash at its end."""
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def saved(widget) -> dict:
+    """Return a widget as a notebook saves it: a model with its state, through JSON."""
+    state = {k: v for k, v in widget.get_state().items() if not isinstance(v, memoryview)}
+    binary = {k: v for k, v in widget.get_state().items() if isinstance(v, memoryview)}
+    buffers = [
+        {"path": [k], "encoding": "base64", "data": base64.b64encode(v).decode()}
+        for k, v in binary.items()
+    ]
+    return json.loads(json.dumps({"state": state, "buffers": buffers}))
+
+
+class Bench:
+    """Pages that hold widgets and nothing else, made by the book's own extension."""
+
+    def __init__(self, chromium: Browser, folder: Path):
+        self.chromium, self.folder, self.pages = chromium, folder, 0
+        self._app = SimpleNamespace(
+            builder=SimpleNamespace(format="html"),
+            outdir=str(folder),
+            add_css_file=lambda *a, **k: 0,
+        )
+        import live_widgets  # here, so that tests without widgets do not wait for them
+
+        self.book = live_widgets
+        live_widgets.write_modules(self._app)
+
+    def html(self, models: dict[str, dict], views: list[str]) -> str:
+        """Return a page with these models (id to saved model) and these views (ids)."""
+        files: list[str] = []
+        app = SimpleNamespace(add_js_file=lambda name, **k: files.append(name))
+        state = json.dumps({"state": models})
+        script = SimpleNamespace(attributes={"type": self.book.STATE_MIME, "body": state})
+        context = {"body": "\n".join(VIEW % view for view in views), "script_files": [script]}
+        self.book.enliven_page(app, "page", "", context, None)
+        assert context["script_files"] == [], "the stock state must leave the page"
+        scripts = "".join(f'<script defer src="_static/{name}"></script>' for name in files)
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Widgets</title>'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<link rel="stylesheet" href="_static/pieces/pieces.css">'
+            f"<style>{COLUMN}</style>{scripts}</head><body><main><h1>Widgets</h1>{context['body']}</main></body></html>"
+        )
+
+    def write(self, html: str) -> str:
+        """Write a page and return its address on disk."""
+        path = self.folder / f"{uuid.uuid4().hex}.html"
+        path.write_text(html, encoding="utf-8")
+        return path.as_uri()
+
+    def url(self, *widgets, change=None, twice: bool = False) -> str:
+        """Write a page with these widgets; `change(state)` may spoil their saved states."""
+        models = {widget.model_id: saved(widget) for widget in widgets}
+        for model in models.values():
+            if change:
+                change(model["state"])
+        return self.write(self.html(models, list(models) * (2 if twice else 1)))
+
+    @contextmanager
+    def show(self, *widgets, change=None, twice: bool = False, **options) -> Iterator[Page]:
+        """Open a page with these widgets."""
+        with opened(
+            self.chromium, self.url(*widgets, change=change, twice=twice), **options
+        ) as page:
+            yield page
+
+
+@pytest.fixture(scope="session")
+def bench(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Where widgets are drawn alone."""
+    return Bench(chromium, tmp_path_factory.mktemp("widgets"))
+
+
+def picture(page: Page, at: int = 0) -> str:
+    """Return what a reader sees of a widget, as one comparable text."""
+    page.evaluate(PAINTED)
+    return page.locator(".pieces-stage").nth(at).evaluate(PICTURE)
+
+
+def state(page: Page, widget) -> dict:
+    """Return the traits of a widget as the page has them."""
+    return page.evaluate(STATE, getattr(widget, "model_id", widget))
+
+
+def put(page: Page, widget, **traits) -> None:
+    """Set traits from outside, as Python does in a notebook."""
+    page.evaluate(
+        "([id, traits]) => { const m = window.pieces.model(id); m.set(traits); m.save_changes(); }",
+        [widget.model_id, traits],
+    )
+    page.evaluate(PAINTED)

@@ -1,0 +1,204 @@
+"""AttentionSteps: its numbers in Python, what it refuses, and what the page does with them."""
+
+import re
+
+import pytest
+import torch
+
+from browser import picture, put, state
+from pieces import masks
+from pieces.attention import attention
+from pieces.widgets import AttentionSteps
+from pieces.widgets.attention_steps import STEPS, TABLE, draws
+
+
+def reference(widget):
+    """Q and the weights and output of `pieces.attention` for the widget's traits, float64."""
+    X, *W = (
+        torch.tensor(m, dtype=torch.float64) for m in (widget.X, widget.Wq, widget.Wk, widget.Wv)
+    )
+    q, k, v = (X @ w for w in W)
+    mask = masks.causal(6) if widget.mask == "causal" else None
+    output, weights = attention(q[None, None], k[None, None], v[None, None], mask=mask)
+    return q, weights[0, 0], output[0, 0]
+
+
+class TestNumbers:
+    def test_are_those_of_the_source(self):
+        widget = AttentionSteps()
+        torch.manual_seed(168)
+        theirs = [torch.rand(3, 3) for _ in range(3)]
+        for ours, matrix in zip((widget.Wq, widget.Wk, widget.Wv), theirs, strict=True):
+            assert torch.equal(torch.tensor(ours), matrix)
+        query = torch.tensor(TABLE[1]) @ theirs[0]
+        assert torch.allclose(query, torch.tensor([0.9990, 0.8667, 0.5560]), atol=5e-5)
+        assert "query 2 = [0.9990, 0.8667, 0.5560]" in repr(widget)
+
+    def test_leave_the_readers_random_numbers_alone(self):
+        torch.manual_seed(3)
+        expected = torch.rand(4)
+        torch.manual_seed(3)
+        draws()
+        AttentionSteps()
+        assert torch.equal(torch.rand(4), expected)
+
+    def test_are_not_shared_between_widgets(self):
+        first, second = AttentionSteps(), AttentionSteps()
+        first.X = torch.zeros(6, 3)
+        assert second.X[0][0] == 0.13
+
+
+@pytest.mark.usefixtures("unchecked")
+class TestRefuses:
+    @pytest.mark.parametrize(
+        ("trait", "value"),
+        [
+            ("X", torch.zeros(5, 3)),
+            ("X", torch.zeros(6, 3, 1)),
+            ("X", [[1, 2, 3]] * 5 + [[1, 2]]),
+            ("X", torch.full((6, 3), torch.nan)),
+            ("X", torch.full((6, 3), 101.0)),
+            ("Wq", torch.zeros(3, 4)),
+            ("Wk", torch.full((3, 3), torch.inf)),
+            ("Wv", "eye"),
+            ("step", 5),
+            ("step", -1),
+            ("step", "score"),
+            ("row", 0),
+            ("row", 7),
+            ("row", True),
+            ("mask", "prefix"),
+            ("mask", None),
+        ],
+    )
+    def test_what_does_not_fit(self, trait, value):
+        with pytest.raises(ValueError, match=trait):
+            AttentionSteps(**{trait: value})
+        widget = AttentionSteps()
+        with pytest.raises(ValueError, match=trait):
+            setattr(widget, trait, value)
+
+    def test_takes_tensors_and_lists(self):
+        widget = AttentionSteps(X=torch.ones(6, 3), Wq=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], step=4)
+        assert widget.X == [[1.0] * 3] * 6
+        assert "step mix" in repr(widget)
+        assert "query 2 = [1.0000, 1.0000, 1.0000]" in repr(widget)
+
+
+def numbers_of(page):
+    """The results that are written out: the bold numbers of the visible lines."""
+    texts = page.locator(".p-work li:visible b").all_inner_texts()
+    return [float(t.replace("−", "-")) for t in texts if not re.match("[qkv]", t)]
+
+
+class TestPage:
+    @pytest.mark.parametrize("mask", ["none", "causal"])
+    @pytest.mark.parametrize("seed", [None, 0, 1])
+    def test_computes_what_the_package_computes(self, bench, mask, seed):
+        widget = AttentionSteps(mask=mask)
+        if seed is not None:
+            drawn = torch.Generator().manual_seed(seed)
+            widget.X = 4 * torch.randn(6, 3, generator=drawn, dtype=torch.float64)
+            widget.Wq = torch.randn(3, 3, generator=drawn, dtype=torch.float64)
+        q, weights, output = reference(widget)
+        with bench.show(widget) as page:
+            found = state(page, widget)
+        close = {"rtol": 0, "atol": 1e-12}
+        assert torch.allclose(torch.tensor(found["query"], dtype=torch.float64), q[1], **close)
+        assert torch.allclose(torch.tensor(found["weights"], dtype=torch.float64), weights, **close)
+        assert torch.allclose(torch.tensor(found["output"], dtype=torch.float64), output, **close)
+
+    def test_writes_one_row_out(self, bench):
+        widget = AttentionSteps()
+        q, weights, output = reference(widget)
+        with bench.show(widget) as page:
+            text = page.locator(".p-work").inner_text()
+            assert "0.9990 = 0.25·0.0365 + 0.87·0.8351 + 0.66·0.3991" in text
+            assert len(numbers_of(page)) == 9
+            put(page, widget, step=3)
+            assert numbers_of(page)[:6] == [round(x, 4) for x in weights[1].tolist()]
+            put(page, widget, step=4, row=5)
+            assert numbers_of(page) == [round(x, 4) for x in output[4].tolist()]
+            assert state(page, widget)["query"] == pytest.approx(q[4].tolist(), abs=1e-12)
+
+    def test_hides_later_keys(self, bench):
+        with bench.show(AttentionSteps(step=3, mask="causal")) as page:
+            assert numbers_of(page)[2:6] == [0.0] * 4
+            assert page.locator(".p-work").inner_text().count("hidden") == 4
+
+    def test_hovering_shows_a_row_and_a_press_keeps_it(self, bench):
+        widget = AttentionSteps(step=1)
+        with bench.show(widget) as page:
+            board = page.locator(".p-board:visible").nth(0)
+            said, kept = page.locator(".p-say"), picture(page)
+            at = {"x": 40, "y": 18 + 44 * 4.5}
+            board.hover(position=at)
+            assert "Query 5" in said.inner_text()
+            assert state(page, widget)["row"] == 2
+            page.mouse.move(1, 1)
+            assert picture(page) == kept
+            board.click(position=at)
+            page.mouse.move(1, 1)
+            assert "Query 5" in said.inner_text()
+            assert state(page, widget)["row"] == 5
+
+    def test_the_keyboard_chooses_a_row(self, bench):
+        widget = AttentionSteps(step=1, row=6)
+        with bench.show(widget) as page:
+            board = page.locator(".p-board:visible").nth(2)
+            board.focus()
+            for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+                board.press(key)
+            assert state(page, widget)["row"] == 3
+
+    def test_a_row_of_keys_is_not_followed(self, bench):
+        widget = AttentionSteps(step=1)
+        with bench.show(widget) as page:
+            page.locator(".p-board:visible").nth(1).click(position={"x": 40, "y": 18 + 44 * 4.5})
+            assert state(page, widget)["row"] == 2
+
+    @pytest.mark.parametrize("step", range(len(STEPS)))
+    def test_shows_only_the_matrices_of_the_step(self, bench, step):
+        shown = (4, 3, 2, 2, 3)
+        with bench.show(AttentionSteps(step=step)) as page:
+            assert page.locator(".p-board:visible").count() == shown[step]
+            page.locator("details").last.locator("summary").click()
+            page.locator(".p-tables table").last.wait_for()
+            assert page.locator(".p-tables table").count() == shown[step]
+
+    def test_typed_nonsense_stays_and_changes_nothing(self, bench):
+        widget = AttentionSteps()
+        with bench.show(widget) as page:
+            page.locator("summary").first.click()
+            field = page.get_by_label("input X, row 2, column 1")
+            before = state(page, widget)["output"]
+            for text in ("", "one", "NaN", "1e999", "--1", "101"):
+                field.fill(text)
+                assert field.get_attribute("aria-invalid") == "true"
+                assert state(page, widget)["X"][1][0] == 0.25
+                assert state(page, widget)["output"] == before
+                assert field.input_value() == text
+            field.fill("-0,5")
+            assert state(page, widget)["X"][1][0] == -0.5
+            assert state(page, widget)["output"] != before
+            assert "(−0.5)·0.0365" in page.locator(".p-work").inner_text()
+
+    def test_edits_can_be_undone(self, bench):
+        widget = AttentionSteps()
+        with bench.show(widget) as page:
+            page.locator("summary").first.click()
+            before = state(page, widget)
+            page.get_by_label("key weights, row 1, column 1").fill("2")
+            page.get_by_label("input X, row 1, column 1").fill("what")
+            page.get_by_role("button", name="Undo my edits").click()
+            assert state(page, widget) == before
+            assert page.get_by_label("input X, row 1, column 1").input_value() == "0.13"
+
+    def test_large_numbers_stay_numbers(self, bench):
+        widget = AttentionSteps(X=torch.full((6, 3), 100.0), Wq=torch.full((3, 3), 100.0), step=3)
+        with bench.show(widget) as page:
+            assert all(abs(sum(row) - 1) < 1e-9 for row in state(page, widget)["weights"])
+            text = page.locator(".p-work").inner_text()
+            assert "∞" not in text
+            assert "NaN" not in text
+            assert page.record.errors == []

@@ -1,0 +1,367 @@
+"""What holds for every widget of the book, each alone on a page in a real browser."""
+
+import base64
+import inspect
+import json
+import math
+import re
+
+import pytest
+from samples import NAMES, example
+
+import pieces.widgets
+from axe import violations
+from browser import picture, put, state
+from pieces.widgets.base import STATIC, PieceWidget, imports, inlined
+from pieces.widgets.traits import Result, Text, Words
+
+INERT = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
+# As JSON brings them; Infinity and NaN come in by `put` below.
+BAD = [None, "text", -1, 0, 0.5, 1e9, True, [], [None], [[None]], [[-1, 0]], [[0.5, 0]], [[99, 0]],
+       ["a", 1], {}, {"toString": 1}, [{"toString": 1}], [[1, 2], [3]], ""]  # fmt: skip
+WORSE = ["NaN", "Infinity", "-Infinity", "undefined", "[NaN]", "[[NaN]]", "[[undefined]]", "-0"]
+
+
+def traits_of(name, kinds=object):
+    cls = getattr(pieces.widgets, name)
+    return [t for t in cls.controls() if isinstance(cls.class_traits()[t], kinds)]
+
+
+def inputs(name):
+    """Return the traits that Python may set: all but results."""
+    return [t for t in traits_of(name) if t not in traits_of(name, Result)]
+
+
+def pairs(of):
+    """Return (widget, trait) for every widget, as parameters with readable names."""
+    return [pytest.param(n, t, id=f"{n}-{t}") for n in NAMES for t in of(n)]
+
+
+def stands(page, count=1):
+    """Every widget of the page is alive and shows something."""
+    places = page.locator(".pieces-live")
+    assert places.count() == count
+    for at in range(count):
+        place = places.nth(at)
+        assert place.get_attribute("data-state") == "live", place.get_attribute("data-error")
+        assert place.locator(".pieces").bounding_box()["height"] > 80
+        for canvas in place.locator("canvas").all():
+            assert canvas.evaluate(
+                "(c) => !c.width || c.getContext('2d').getImageData(0, 0, c.width, c.height)"
+                ".data.some((x) => x > 0)"
+            ), "a blank canvas"
+    assert page.record.errors == []
+
+
+@pytest.mark.usefixtures("unchecked")
+class TestPython:
+    @pytest.mark.parametrize("name", NAMES)
+    def test_refuses_an_unknown_argument(self, name):
+        with pytest.raises(ValueError, match="colour=7") as error:
+            example(name, colour=7)
+        assert name in str(error.value)
+        assert all(control in str(error.value) for control in inputs(name))
+
+    @pytest.mark.parametrize(("name", "trait"), pairs(inputs))
+    @pytest.mark.parametrize("bad", [object(), math.nan, {"a": 1}], ids=["object", "nan", "dict"])
+    def test_refuses_a_wrong_value(self, name, trait, bad):
+        with pytest.raises((ValueError, TypeError), match=trait):
+            example(name, **{trait: bad})
+        widget = example(name)
+        before = getattr(widget, trait)
+        with pytest.raises(ValueError, match=trait):
+            setattr(widget, trait, bad)
+        assert getattr(widget, trait) == before
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_says_what_each_argument_is(self, name):
+        cls = getattr(pieces.widgets, name)
+        text = inspect.getdoc(cls)
+        for trait in cls.controls():
+            assert re.search(rf"\b{trait}\b", text), f"{trait} is not in the docstring"
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_is_the_same_text_every_time(self, name):
+        first, second = repr(example(name)), repr(example(name))
+        assert first == second
+        assert first.startswith(f"{name}: ")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_module_and_class_carry_one_name(self, name):
+        module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        assert getattr(pieces.widgets, name).module == module
+        assert (STATIC / f"{module}.js").exists()
+
+    @pytest.mark.parametrize("module", sorted(path.stem for path in STATIC.glob("*.js")))
+    def test_a_module_needs_nothing_from_elsewhere(self, module):
+        text = inlined(module)
+        assert not imports(text)
+        assert not re.search(r"""(?:from|import)\s*\(?\s*["'](?!data:)""", text)
+        assert "innerHTML" not in text, "typed text is only ever text"
+
+    def test_a_subclass_has_a_module_of_its_own(self):
+        assert PieceWidget.module == ""
+        modules = [getattr(pieces.widgets, name).module for name in NAMES]
+        assert len(set(modules)) == len(modules)
+
+
+class TestAlone:
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+    def test_is_alive_and_accessible(self, bench, name, dark):
+        with bench.show(example(name), dark=dark) as page:
+            stands(page)
+            if dark:
+                page.evaluate("document.documentElement.dataset.theme = 'dark'")
+                page.evaluate("document.body.style.background = '#14181e'")
+                page.evaluate("document.querySelector('h1').style.color = '#fff'")
+            for details in page.locator("details summary").all():
+                details.click()
+            found = violations(page)
+            assert not found, "\n".join(found)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_asks_for_nothing_from_elsewhere(self, bench, name):
+        with bench.show(example(name)) as page:
+            assert page.record.foreign("file://") == []
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_fits_a_phone(self, bench, name):
+        with bench.show(example(name), width=360, touch=True) as page:
+            stands(page)
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+            for details in page.locator("details summary").all():
+                details.tap()
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+            hidden = page.locator(".pieces").evaluate("(e) => e.scrollWidth - e.clientWidth")
+            assert hidden <= 0, "something is cut off at the right"
+
+    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("width", [1280, 360])
+    def test_its_space_is_reserved(self, bench, name, width):
+        with bench.show(example(name), width=width) as page:
+            free, used = page.locator(".pieces-live").evaluate(
+                "(e) => [parseFloat(getComputedStyle(e).minHeight),"
+                " e.querySelector('.pieces').getBoundingClientRect().height]"
+            )
+            assert free > 0, "no min-height in its style sheet"
+            assert used <= free + 2, "the page jumps when it comes alive"
+            assert free <= used * 1.5 + 40, "a hole in the page"
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_follows_the_theme(self, bench, name):
+        with bench.show(example(name)) as page:
+            box = page.locator(".pieces")
+            look = "(e) => getComputedStyle(e).backgroundColor"
+            light, drawn = box.evaluate(look), picture(page)
+            page.evaluate("document.documentElement.dataset.theme = 'dark'")
+            assert box.evaluate(look) != light
+            if page.locator("canvas").count():
+                assert picture(page) != drawn
+            page.evaluate("document.documentElement.dataset.theme = 'light'")
+            assert box.evaluate(look) == light
+            assert picture(page) == drawn
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_two_views_stay_in_step(self, bench, name):
+        with bench.show(example(name), twice=True) as page:
+            stands(page, 2)
+            for control in visible(page.locator(".pieces").first, "input[type=range], select"):
+                press(control)
+                assert plain(picture(page, 0)) == plain(picture(page, 1))
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_every_control_by_mouse_and_by_keyboard(self, bench, name):
+        for hand in (press, click):
+            widget = example(name)
+            with bench.show(widget) as page:
+                found = visible(page, ".p-controls :is(input, select, button):enabled")
+                for control in found:
+                    if control.is_disabled() or control.get_attribute("aria-current") == "step":
+                        continue  # the first or last step, or the one that stands already
+                    before = state(page, widget), picture(page)
+                    hand(control)
+                    what = control.evaluate("(c) => c.closest('.p-control, .p-stepper').innerText")
+                    assert state(page, widget) != before[0], f"{hand.__name__} {what}: no trait"
+                    assert picture(page) != before[1], f"{hand.__name__} {what}: no picture"
+                assert page.record.errors == []
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_every_control_has_a_name(self, bench, name):
+        with bench.show(example(name)) as page:
+            for control in page.locator("input, select, button, .p-board").all():
+                assert control.evaluate(
+                    "(c) => c.getAttribute('aria-label') || (c.labels?.[0] ?? c).textContent"
+                ).strip()
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_nothing_runs_while_nothing_changes(self, bench, name):
+        count = """window.frames_asked = 0;
+            const ask = window.requestAnimationFrame.bind(window);
+            window.requestAnimationFrame = (f) => { window.frames_asked++; return ask(f); };
+            const every = window.setInterval.bind(window);
+            window.setInterval = (...a) => { window.frames_asked += 1000; return every(...a); };"""
+        with bench.show(example(name), init=count) as page:
+            page.wait_for_timeout(200)
+            before = page.evaluate("window.frames_asked")
+            page.wait_for_timeout(300)
+            assert page.evaluate("window.frames_asked") == before < 100
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_clean_up_takes_every_listener_away(self, bench, name):
+        """In the way a notebook does it: the inlined module, a model of its own."""
+        widget = example(name)
+        module = base64.b64encode(inlined(type(widget).module).encode()).decode()
+        values = json.dumps({t: getattr(widget, t) for t in type(widget).controls()})
+        script = """async ([url, values]) => {
+          const listeners = [];
+          const alive = new Set();
+          const state = JSON.parse(values);
+          const model = {
+            get: (name) => state[name], save_changes() {},
+            set: (name, value) => { state[name] = value; },
+            on: (event, f) => { listeners.push([event, f]); },
+            off(event, f) {
+              const at = listeners.findIndex(([e, g]) => e === event && g === f);
+              if (at >= 0) listeners.splice(at, 1);
+            },
+          };
+          const Watch = window.ResizeObserver;
+          window.ResizeObserver = class extends Watch {
+            observe(node) { alive.add(this); super.observe(node); }
+            disconnect() { alive.delete(this); super.disconnect(); }
+          };
+          const { default: widget } = await import(url);
+          const el = document.createElement("div");
+          document.querySelector("main").append(el);
+          const cleanUp = await widget.render({ model, el });
+          const before = listeners.length;
+          const drawn = el.querySelector(".pieces") !== null;
+          cleanUp();
+          return { drawn, before, after: listeners.length, watching: alive.size };
+        }"""
+        with bench.show() as page:
+            url = f"data:text/javascript;base64,{module}"
+            found = page.evaluate(script, [url, values])
+            assert found["drawn"]
+            assert found["before"] > 0
+            assert found["after"] == 0
+            assert found["watching"] == 0
+
+
+class TestBadState:
+    @pytest.mark.parametrize(("name", "trait"), pairs(traits_of))
+    def test_a_saved_value_never_blanks_it(self, bench, name, trait):
+        widgets = [example(name) for _ in BAD]
+        values = iter(BAD)
+
+        def spoil(saved):
+            saved[trait] = next(values)
+
+        with bench.show(*widgets, change=spoil) as page:
+            stands(page, len(BAD))
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_missing_value_never_blanks_it(self, bench, name):
+        widgets = [example(name) for _ in traits_of(name)]
+        missing = iter(traits_of(name))
+        with bench.show(
+            *widgets, example(name), change=lambda s: s.pop(next(missing, "_"), 0)
+        ) as page:
+            stands(page, len(widgets) + 1)
+        with bench.show(
+            example(name), change=lambda s: [s.pop(t, 0) for t in traits_of(name)]
+        ) as page:
+            stands(page)
+
+    @pytest.mark.parametrize(("name", "trait"), pairs(traits_of))
+    def test_a_live_value_never_blanks_it(self, bench, name, trait):
+        widget = example(name)
+        with bench.show(widget) as page:
+            good = picture(page)
+            original = state(page, widget)
+            bad = ", ".join([*map(json.dumps, BAD), *WORSE])
+            blanks = page.evaluate(
+                f"""([id, trait]) => [{bad}].flatMap((value) => {{
+                  const what = `${{typeof value}} ${{JSON.stringify(value)}}: `;
+                  try {{ window.pieces.model(id).set(trait, value); }}
+                  catch (error) {{ return [what + error]; }}
+                  const height = document.querySelector(".pieces").getBoundingClientRect().height;
+                  return height > 80 ? [] : [what + "blank"];
+                }})""",
+                [widget.model_id, trait],
+            )
+            assert blanks == []
+            put(page, widget, **original)
+            stands(page)
+            assert picture(page) == good, "a bad value left a trace"
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_typed_text_is_only_text(self, bench, name):
+        texts, words = traits_of(name, Text), traits_of(name, Words)
+
+        def spoil(saved):
+            saved.update(dict.fromkeys(texts, INERT))
+            saved.update({t: [INERT] * max(2, len(saved[t]), saved.get("T", 0)) for t in words})
+
+        widget = example(name)
+        with bench.show(widget, change=spoil, init="window.pwned = 0") as page:
+            stands(page)
+            for field in visible(page, "input[type=text]"):
+                field.fill(INERT)
+                field.press("Enter")
+            for button in visible(page, "button:enabled"):
+                button.click()
+            for summary in page.locator("details summary").all():
+                summary.click()
+            for board in page.locator(".p-board").all():
+                board.focus()
+                board.press("ArrowRight")
+            page.wait_for_timeout(50)
+            assert page.evaluate("window.pwned") == 0
+            assert page.locator(".pieces img, .pieces script").count() == 0
+            stands(page)
+
+
+def visible(scope, selector):
+    return [one for one in scope.locator(selector).all() if one.is_visible() and one.is_enabled()]
+
+
+def plain(text):
+    """A picture without its ids, which differ from view to view."""
+    return re.sub(r'(id|for)="p\d+"', "", text)
+
+
+def press(control):
+    """Move a control by the keyboard."""
+    control.focus()
+    kind = control.evaluate("(c) => c.type")
+    if kind == "range":
+        at_end = control.evaluate("(c) => Number(c.value) >= Number(c.max)")
+        control.press("ArrowLeft" if at_end else "ArrowRight")
+    elif kind == "select-one":
+        last = control.evaluate("(c) => c.selectedIndex === c.options.length - 1")
+        control.press("ArrowUp" if last else "ArrowDown")
+    elif kind == "text":
+        control.press("ArrowUp")
+    else:
+        control.press("Space")
+
+
+def click(control):
+    """Move a control by the mouse; a native list is opened by the system, so it is set."""
+    kind = control.evaluate("(c) => c.type")
+    if kind == "select-one":
+        options = control.evaluate("(c) => [...c.options].map((o) => o.value)")
+        now = control.input_value()
+        control.select_option(options[(options.index(now) + 1) % len(options)])
+    elif kind == "range":
+        box = control.bounding_box()
+        share = control.evaluate("(c) => (c.value - c.min) / (c.max - c.min)")
+        control.click(
+            position={"x": box["width"] * (0.2 if share > 0.5 else 0.85), "y": box["height"] / 2}
+        )
+    elif kind == "text":
+        control.fill("0.5" if control.input_value() != "0.5" else "0.7")
+    else:
+        control.click()

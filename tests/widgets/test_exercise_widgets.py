@@ -1,0 +1,195 @@
+"""PredictNumber and FillMask: exercises that are checked in the page."""
+
+import pytest
+import torch
+
+from browser import opened, state
+from pieces import masks
+from pieces.widgets import FillMask, PredictNumber
+
+
+def quarter(**more):
+    given = {"question": "What is 1/4?", "answer": 0.25, "hint": "Halve a half.", "why": "1 : 4."}
+    return PredictNumber(**(given | more))
+
+
+def answer_with(page, text, key="Enter"):
+    field = page.get_by_label("Your answer")
+    field.fill(text)
+    if key:
+        field.press(key)
+    else:
+        page.get_by_role("button", name="Check").click()
+    return page.locator(".p-say").inner_text()
+
+
+class TestPredictNumber:
+    @pytest.mark.parametrize("text", ["0.25", ".25", "0,25", " 0.254 ", "2.5e-1", "+0.25"])
+    @pytest.mark.parametrize("key", ["Enter", None], ids=["keyboard", "mouse"])
+    def test_takes_the_right_number(self, bench, text, key):
+        widget = quarter()
+        with bench.show(widget) as page:
+            said = answer_with(page, text, key)
+            assert said.startswith("✓ Right")
+            assert "1 : 4." in said
+            assert state(page, widget)["correct"] is True
+            assert state(page, widget)["typed"] == text
+
+    @pytest.mark.parametrize("text", ["0.26", "-0.25", "−0.25", "25", "0", "1e308"])
+    def test_says_what_is_wrong_and_hints(self, bench, text):
+        widget = quarter()
+        with bench.show(widget) as page:
+            said = answer_with(page, text)
+            assert said.startswith("✗ Not")
+            assert "Halve a half." in said
+            assert "0.25" not in said.replace("−0.25", ""), "the answer is not given away"
+            assert state(page, widget)["correct"] is False
+
+    @pytest.mark.parametrize(
+        "text", ["", "a quarter", "NaN", "Infinity", "1/4", "1e999", "<b>1</b>"]
+    )
+    def test_asks_for_a_number(self, bench, text):
+        widget = quarter()
+        with bench.show(widget) as page:
+            assert answer_with(page, text).startswith("Type a number")
+            assert state(page, widget)["correct"] is None
+            assert page.get_by_label("Your answer").get_attribute("aria-invalid") == "true"
+            assert answer_with(page, "0.25").startswith("✓")
+
+    @pytest.mark.parametrize(("tolerance", "right"), [(0.0, False), (0.02, True)])
+    def test_the_tolerance_counts(self, bench, tolerance, right):
+        widget = quarter(tolerance=tolerance)
+        with bench.show(widget) as page:
+            answer_with(page, "0.26")
+            assert state(page, widget)["correct"] is right
+            answer_with(page, "0.25")
+            assert state(page, widget)["correct"] is True
+
+    def test_what_was_typed_survives_a_reload(self, bench):
+        with bench.show(quarter()) as page:
+            answer_with(page, "0.3")
+            page.reload()
+            page.wait_for_selector(".pieces")
+            assert page.get_by_label("Your answer").input_value() == "0.3"
+
+    @pytest.mark.parametrize(
+        ("argument", "value"),
+        [("question", ""), ("question", "  "), ("answer", float("nan")), ("answer", float("inf")),
+         ("answer", None), ("answer", "a"), ("answer", torch.ones(2)), ("tolerance", -1.0),
+         ("tolerance", float("nan")), ("hint", 5), ("why", None)],
+    )  # fmt: skip
+    def test_refuses(self, unchecked, argument, value):
+        with pytest.raises(ValueError, match=argument):
+            quarter(**{argument: value})
+
+    def test_takes_a_tensor(self, unchecked):
+        assert quarter(answer=torch.tensor(0.5)).answer == 0.5
+
+
+def band(**more):
+    given = {
+        "question": "Causal, window 2.",
+        "answer": masks.sliding_window(5, 2),
+        "why": "A band.",
+    }
+    return FillMask(**(given | more))
+
+
+def fill(page, mask, by="mouse", touch=False):
+    """Press every cell that may attend."""
+    board = page.locator(".p-board")
+    box = board.locator("canvas").bounding_box()
+    size = min(40, (box["width"] - 19) / mask.shape[1])
+    for i, j in mask.nonzero().tolist():
+        where = {"x": 18 + (j + 0.5) * size, "y": 18 + (i + 0.5) * size}
+        if by == "keyboard":
+            board.press("Escape")
+            board.press("ArrowDown")  # the first press wakes the cursor at the first cell
+            for key, times in (("ArrowDown", i), ("ArrowRight", j)):
+                for _ in range(times):
+                    board.press(key)
+            board.press("Enter")
+        elif touch:
+            board.tap(position=where)
+        else:
+            board.click(position=where)
+
+
+def check(page):
+    page.get_by_role("button", name="Check").click()
+    return page.locator(".p-say").inner_text()
+
+
+class TestFillMask:
+    @pytest.mark.parametrize("by", ["mouse", "keyboard", "touch"])
+    def test_takes_the_right_mask(self, bench, by):
+        widget, touch = band(), by == "touch"
+        with bench.show(widget, touch=touch, width=360 if touch else 1280) as page:
+            fill(page, masks.sliding_window(5, 2), by, touch)
+            assert check(page) == "✓ Right. A band."
+            assert state(page, widget)["correct"] is True
+            assert state(page, widget)["filled"] == masks.sliding_window(5, 2).tolist()
+
+    def test_counts_the_wrong_cells_and_outlines_them(self, bench):
+        widget = band()
+        with bench.show(widget) as page:
+            assert check(page).startswith("✗ 9 cells are wrong")
+            fill(page, masks.causal(5))
+            before = page.locator("canvas").evaluate("(c) => c.toDataURL()")
+            assert check(page).startswith("✗ 6 cells are wrong")
+            assert page.locator("canvas").evaluate("(c) => c.toDataURL()") != before
+            assert state(page, widget)["correct"] is False
+            assert "band" not in page.locator(".p-say").inner_text()
+            fill(page, masks.causal(5) & ~masks.sliding_window(5, 2) & (torch.arange(5) > 0))
+            assert check(page).startswith("✗ 3 cells are wrong")
+
+    def test_names_the_cells(self, bench):
+        mask = masks.causal(3)[:2]
+        widget = band(answer=mask, rows=["ask", "me"], columns=["a", "b", "<i>c"])
+        with bench.show(widget) as page:
+            board = page.locator(".p-board")
+            board.press("ArrowRight")
+            board.press("ArrowRight")
+            board.press("ArrowRight")
+            assert page.locator(".p-hidden").inner_text() == "query ask, key <i>c: masked"
+
+    def test_what_was_filled_survives_a_reload(self, bench):
+        widget = band()
+        with bench.show(widget) as page:
+            fill(page, masks.sliding_window(5, 2))
+            page.reload()
+            page.wait_for_selector(".pieces")
+            assert check(page).startswith("✓")
+
+    def test_two_questions_keep_their_own_answers(self, bench):
+        first, second = band(), band(question="The other one.")
+        with bench.show(first, second) as page:
+            page.locator(".p-board").first.press("ArrowRight")
+            page.locator(".p-board").first.press("Enter")
+            page.reload()
+            page.wait_for_function("document.querySelectorAll('.pieces').length === 2")
+            for button in page.get_by_role("button", name="Check").all():
+                button.click()
+            assert state(page, first)["filled"][0][0] is True
+            assert state(page, second)["filled"][0][0] is False
+
+    @pytest.mark.parametrize("junk", ["", "null", "{}", "[[1]]", "not json", "[1,2,3,4,5]"])
+    def test_a_spoilt_memory_is_forgotten(self, bench, junk):
+        widget = band()
+        write = (
+            "localStorage.setItem('pieces:' + location.pathname + ':mask:Causal, window 2.',"
+            f" {junk!r})"
+        )
+        with opened(bench.chromium, bench.url(widget), init=write) as page:
+            assert check(page).startswith("✗ 9 cells")
+            assert page.record.errors == []
+
+    @pytest.mark.parametrize(
+        ("argument", "value"),
+        [("question", ""), ("answer", torch.ones(3, 3)), ("answer", torch.ones(3).bool()),
+         ("answer", torch.ones(1, 4).bool()), ("answer", torch.ones(13, 4).bool()),
+         ("answer", None), ("answer", "x"), ("answer", []), ("rows", "abc"), ("why", 3)],
+    )  # fmt: skip
+    def test_refuses(self, unchecked, argument, value):
+        with pytest.raises(ValueError, match=argument):
+            band(**{argument: value})

@@ -1,0 +1,198 @@
+"""static/host.js: what brings widgets alive on a page, and what it says when it cannot."""
+
+import pytest
+
+from browser import opened, picture, put, state
+from pieces import masks
+from pieces.widgets import FillMask, MaskExplorer, PredictNumber
+
+SORRY = "This picture could not be brought to life here."
+
+
+def question(text="What is 1/4?"):
+    return PredictNumber(question=text, answer=0.25)
+
+
+def spoiled(bench, html, **options):
+    return opened(bench.chromium, bench.write(html), **options)
+
+
+def page_of(bench, *widgets):
+    """Return the page's source with these widgets."""
+    return (bench.folder / bench.url(*widgets).rsplit("/", 1)[1]).read_text(encoding="utf-8")
+
+
+def states(page):
+    return [place.get_attribute("data-state") for place in page.locator(".pieces-live").all()]
+
+
+def add_script(bench, html, text):
+    """Add a deferred script after all others."""
+    path = bench.folder / f"extra{len(list(bench.folder.iterdir()))}.js"
+    path.write_text(text, encoding="utf-8")
+    return html.replace("</head>", f'<script defer src="{path.name}"></script></head>')
+
+
+class TestFailure:
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda text: text.replace('{"state"', '{"state', 1),
+            lambda text: text.replace('"buffers":[]}', '"buff', 1),
+            lambda text: text.replace('{"state":{', '{"state":{"x":NaN,', 1),
+            lambda text: text.replace('{"state":{', '{"wrong":{', 1),
+            lambda text: text.replace(
+                '"buffers":[]', '"buffers":[{"path":["a","b"],"data":"!"}]', 1
+            ),
+            lambda text: text.replace('"buffers":[]', '"buffers":7', 1),
+            lambda text: text.replace('<script type="application/json">', "<script>//", 1),
+        ],
+        ids=["broken", "cut", "nan", "no-state", "bad-buffers", "no-list", "gone"],
+    )
+    def test_a_damaged_state_leaves_the_others_alive(self, bench, damage):
+        first, second = question("First?"), MaskExplorer(T=4)
+        html = page_of(bench, first, second)
+        assert damage(html) != html
+        with spoiled(bench, damage(html)) as page:
+            assert states(page) == ["failed", "live"]
+            box = page.locator(".pieces-live").first
+            assert SORRY in box.inner_text()
+            assert "JavaScript" not in box.inner_text()
+            assert box.locator(".pieces").count() == 0
+            put(page, second, T=5)
+            assert "15 of 25 cells" in page.locator(".p-say").inner_text()
+            assert page.record.errors, "the console tells the developer"
+
+    def test_a_widget_that_throws_says_so(self, bench):
+        first, second = MaskExplorer(T=4), question()
+        throws = 'pieces.module("mask_explorer", "export default { render() { throw 1; } }");'
+        html = add_script(bench, page_of(bench, first, second), throws)
+        with spoiled(bench, html) as page:
+            assert states(page) == ["failed", "live"]
+            assert SORRY in page.locator(".pieces-live").first.inner_text()
+
+    def test_a_widget_that_throws_halfway_leaves_no_half(self, bench):
+        throws = (
+            'pieces.module("mask_explorer", "export default { render({ el }) {'
+            " el.append('half a picture'); throw new Error('halfway'); } }\");"
+        )
+        html = add_script(bench, page_of(bench, MaskExplorer(T=4)), throws)
+        with spoiled(bench, html) as page:
+            box = page.locator(".pieces-live")
+            assert SORRY in box.inner_text()
+            assert "half" not in box.inner_text()
+            assert "halfway" in box.get_attribute("data-error")
+
+    @pytest.mark.parametrize(
+        "text", ["export default {", "export default 5;", "export const x = 1;", "throw 1;", ""]
+    )
+    def test_a_module_that_is_none(self, bench, text):
+        script = f"pieces.module('mask_explorer', {text!r});"
+        html = add_script(bench, page_of(bench, MaskExplorer(T=4), question()), script)
+        with spoiled(bench, html) as page:
+            assert states(page) == ["failed", "live"]
+
+    @pytest.mark.parametrize("missing", ["twin.js", "heatmap.js", "mask_explorer.js"])
+    def test_a_module_that_did_not_arrive(self, bench, missing):
+        html = page_of(bench, MaskExplorer(T=4)).replace(f"pieces/{missing}", "pieces/nowhere.js")
+        with spoiled(bench, html) as page:
+            assert states(page) == ["failed"]
+            assert SORRY in page.locator(".pieces-live").inner_text()
+
+    def test_without_javascript_it_says_what_is_missing(self, bench):
+        context = bench.chromium.new_context(java_script_enabled=False)
+        page = context.new_page()
+        page.goto(bench.url(MaskExplorer(T=4)))
+        text = page.locator(".pieces-live").inner_text()
+        context.close()
+        assert "Mask explorer" in text
+        assert "needs JavaScript" in text
+
+    def test_a_live_widget_hides_the_waiting_sentence(self, bench):
+        with bench.show(MaskExplorer(T=4)) as page:
+            assert not page.locator(".pieces-wait").is_visible()
+
+
+class TestModel:
+    def test_a_foreign_text_cannot_leave_its_script(self, bench):
+        widget = question("</script><script>window.pwned = 1</script>")
+        with bench.show(widget) as page:
+            assert page.evaluate("window.pwned") is None
+            assert page.locator(".p-question").inner_text() == widget.question
+
+    def test_bytes_come_back_as_a_view(self, bench):
+        html = page_of(bench, question()).replace(
+            '"buffers":[]', '"buffers":[{"path":["bulk"],"encoding":"base64","data":"AQIDBA=="}]'
+        )
+        with spoiled(bench, html) as page:
+            page.evaluate(
+                "window.m = pieces.model(document.querySelector('.pieces-live').dataset.model)"
+            )
+            assert (
+                page.evaluate("m.get('bulk') instanceof DataView && m.get('bulk').getUint8(3)") == 4
+            )
+
+    def test_two_views_share_one_model(self, bench):
+        explorer = MaskExplorer(T=4)
+        with bench.show(explorer, twice=True) as page:
+            assert states(page) == ["live", "live"]
+            assert page.locator(".pieces-live > script").count() == 1
+            first, second = (picture(page, at) for at in (0, 1))
+            assert first == second
+            slider = page.locator(".pieces").nth(1).locator("input[type=range]").first
+            slider.focus()
+            slider.press("ArrowRight")
+            assert state(page, explorer)["T"] == 5
+            assert picture(page, 0) == picture(page, 1) != first
+
+    def test_listeners_hear_what_they_asked_for(self, bench):
+        widget = FillMask(question="?", answer=masks.causal(2))
+        script = """(id) => {
+          const model = pieces.model(id);
+          const heard = [];
+          const one = (m, value) => heard.push(["why", value, m === model]);
+          const any = () => heard.push("change");
+          model.on("change:why", one);
+          model.on("change", any);
+          model.set("why", "a"); model.set("why", "a"); model.set({ why: "b", rows: [] });
+          model.off("change:why", one);
+          model.set("why", "c");
+          model.off("change", any);
+          model.set("why", "d"); model.save_changes();
+          return heard;
+        }"""
+        with bench.show(widget) as page:
+            heard = page.evaluate(script, widget.model_id)
+        assert heard.count("change") == 3
+        assert [x for x in heard if x != "change"] == [["why", "a", True], ["why", "b", True]]
+
+    def test_saving_clears_what_changed(self, bench):
+        widget = question()
+        script = """(id) => {
+          const model = pieces.model(id);
+          let heard = 0;
+          model.set("hint", "x"); model.save_changes();
+          model.on("change", () => { heard += 1; });
+          model.set("hint", "x");
+          return heard;
+        }"""
+        with bench.show(widget) as page:
+            assert page.evaluate(script, widget.model_id) == 0
+
+    def test_clean_up_stops_the_drawing(self, bench):
+        explorer = MaskExplorer(T=4)
+        with bench.show(explorer) as page:
+            before = picture(page)
+            page.evaluate("document.querySelector('.pieces-live').cleanUp()")
+            put(page, explorer, T=9)
+            page.evaluate("document.documentElement.dataset.theme = 'dark'")
+            assert picture(page) == before
+
+    def test_each_module_is_made_once(self, bench):
+        init = """window.made = [];
+          const make = URL.createObjectURL.bind(URL);
+          URL.createObjectURL = (blob) => { window.made.push(blob.size); return make(blob); };"""
+        widgets = [MaskExplorer(T=4), MaskExplorer(T=5), question(), question("More?")]
+        with bench.show(*widgets, init=init) as page:
+            modules = page.locator("head script[src]").count() - 1  # all but the host
+            assert len(page.evaluate("window.made")) == modules

@@ -1,0 +1,247 @@
+"""MaskExplorer: the browser's mask is Python's mask, for every kind and value, after any flip."""
+
+import base64
+import random
+
+import pytest
+import torch
+
+from browser import picture, put, state
+from pieces import masks
+from pieces.attention import masked_softmax
+from pieces.widgets import MaskExplorer
+from pieces.widgets.base import inlined
+from pieces.widgets.mask_explorer import KINDS
+
+CONTROLS = {
+    "sliding_window": ["window"],
+    "dilated": ["window", "dilation"],
+    "global_window": ["window", "n_global"],
+    "prefix": ["prefix_len"],
+    "padding": ["length"],
+}
+
+
+def settings_of(kind):
+    """Return some settings of a kind: the edges, and a few drawn at random."""
+    draw = random.Random(kind)
+    for T in (2, 3, 8, 24):
+        for _ in range(4):
+            yield {
+                "kind": kind,
+                "T": T,
+                "window": draw.choice([1, 2, 5, 24]),
+                "dilation": draw.choice([1, 2, 8]),
+                "n_global": draw.choice([0, 1, 8]),
+                "prefix_len": draw.choice([0, 1, T, 24]),
+                "length": draw.choice([0, 1, T, 24]),
+                "layers": draw.choice([1, 2, 24]),
+                "flips": [
+                    [draw.randrange(24), draw.randrange(24)] for _ in range(draw.choice([0, 5]))
+                ],
+            }
+
+
+def leaks_of(mask):
+    later = mask & ~masks.causal(mask.shape[0])
+    return later.nonzero().tolist()
+
+
+def table(page, caption):
+    """Return the rows of the table view, without their heads."""
+    if page.locator("details").get_attribute("open") is None:
+        page.locator("details summary").click()
+        page.wait_for_selector(".p-tables tbody tr")
+    return page.locator(f'.p-tables [aria-label^="{caption}"] tbody tr').evaluate_all(
+        "(rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.innerText))"
+    )
+
+
+def cell_of(page, caption, i, j, T):
+    """Return where on a board cell (i, j) lies: its box and the position in it."""
+    board = page.locator(f'.p-board[aria-label^="{caption}"]')
+    box = board.locator("canvas").bounding_box()
+    size = min(56, (box["width"] - 19) / T)
+    return board, {"x": 18 + (j + 0.5) * size, "y": 18 + (i + 0.5) * size}
+
+
+class TestAgainstPython:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_counts_and_leaks(self, bench, kind):
+        explorer = MaskExplorer(kind=kind)
+        with bench.show(explorer) as page:
+            for setting in settings_of(kind):
+                here = MaskExplorer(**setting)
+                put(page, explorer, **setting)
+                found = state(page, explorer)
+                assert found["allowed"] == int(here.mask().sum()), setting
+                assert found["leaks"] == leaks_of(here.mask()), setting
+            assert page.record.errors == []
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_table_and_sentence(self, bench, kind):
+        explorer = MaskExplorer(kind=kind)
+        scores = torch.tensor(self.draws(bench), dtype=torch.float64)
+        with bench.show(explorer) as page:
+            for setting in list(settings_of(kind))[::3]:
+                mask = MaskExplorer(**setting).mask()
+                put(page, explorer, **setting)
+                T = setting["T"]
+                shown = [[text != "masked" for text in row] for row in table(page, "Mask")]
+                assert torch.equal(torch.tensor(shown), mask)
+                expected = masked_softmax(scores[:T, :T], mask)
+                for row, texts in zip(expected, table(page, "Weights"), strict=True):
+                    for weight, text in zip(row.tolist(), texts, strict=True):
+                        number = 0.0 if text == "masked" else float(text.replace("−", "-"))
+                        assert abs(number - weight) <= 5.1e-4
+                reach = masks.reach(mask, setting["layers"])
+                shown = [[text != "masked" for text in row] for row in table(page, "Reach")]
+                assert torch.equal(torch.tensor(shown), reach)
+                sentence = page.locator(".p-say").inner_text()
+                assert f"{int(mask.sum())} of {T * T} cells are open" in sentence
+                assert f"depends on {int(reach[-1].sum())} of {T} inputs" in sentence
+                assert ("No query sees a later key" in sentence) == (not leaks_of(mask))
+                assert ("sees nothing" in sentence) == bool((~mask.any(-1)).any())
+
+    def draws(self, bench):
+        """The fixed scores of the picture: 168 is its seed."""
+        module = base64.b64encode(inlined("twin").encode()).decode()
+        with bench.show() as page:
+            flat = page.evaluate(
+                "(url) => import(url).then((t) => t.gaussian(168, 576))",
+                f"data:text/javascript;base64,{module}",
+            )
+        return [flat[i * 24 : (i + 1) * 24] for i in range(24)]
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_the_line_of_python_makes_the_mask(self, bench, kind):
+        explorer = MaskExplorer(kind=kind, T=7)
+        with bench.show(explorer) as page:
+            line = page.locator(".p-code code").inner_text()
+        made = eval(line, {"masks": masks, "torch": torch})
+        assert torch.equal(made.expand(1, 1, 7, 7)[0, 0], explorer.mask())
+
+
+class TestControls:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_only_what_a_kind_needs_is_shown(self, bench, kind):
+        with bench.show(MaskExplorer(kind=kind)) as page:
+            shown = page.locator(".p-control:visible label").all_inner_texts()
+        assert len(shown) == 3 + len(CONTROLS.get(kind, []))
+
+    @pytest.mark.parametrize(
+        ("kind", "trait"), [(kind, trait) for kind, traits in CONTROLS.items() for trait in traits]
+    )
+    def test_its_own_slider_by_keyboard(self, bench, kind, trait):
+        explorer = MaskExplorer(kind=kind, **{trait: 2})
+        with bench.show(explorer) as page:
+            order = ["T", *CONTROLS[kind], "layers"]
+            slider = page.locator(".p-control:visible input[type=range]").nth(order.index(trait))
+            before = picture(page)
+            slider.focus()
+            slider.press("ArrowRight")
+            assert state(page, explorer)[trait] == 3
+            assert picture(page) != before
+            slider.press("Home")
+            assert state(page, explorer)[trait] == MaskExplorer.class_traits()[trait].low
+            slider.press("End")
+            now = state(page, explorer)
+            here = MaskExplorer(**{k: now[k] for k in ("kind", "T", trait)})
+            assert now["allowed"] == int(here.mask().sum())
+
+    @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
+    def test_pressing_a_cell_flips_it_and_again_undoes_it(self, bench, touch):
+        explorer = MaskExplorer(T=6)
+        with bench.show(explorer, touch=touch, width=360 if touch else 1280) as page:
+            board, where = cell_of(page, "Mask", 1, 4, 6)
+            hand = board.tap if touch else board.click
+            before = picture(page)
+            hand(position=where)
+            now = state(page, explorer)
+            assert now["flips"] == [[1, 4]]
+            assert now["leaks"] == [[1, 4]]
+            assert now["allowed"] == 22
+            assert picture(page) != before
+            hand(position=where)
+            assert state(page, explorer)["flips"] == []
+            page.mouse.move(0, 0)
+            page.locator("h1").click()
+            assert picture(page) == before
+
+    def test_flipping_by_keyboard_is_spoken(self, bench):
+        explorer = MaskExplorer(T=5)
+        with bench.show(explorer) as page:
+            board = page.locator('.p-board[aria-label^="Mask"]')
+            board.focus()
+            for key in ("ArrowRight", "ArrowRight", "ArrowDown"):  # the first one wakes the cursor
+                board.press(key)
+            spoken = page.locator(".p-pane .p-hidden").first
+            assert (
+                spoken.inner_text() == "query 2 does not see key 2"
+                or "query 2" in spoken.inner_text()
+            )
+            board.press("ArrowRight")
+            board.press("Enter")
+            assert state(page, explorer)["flips"] == [[1, 2]]
+            assert spoken.inner_text() == "query 2 sees key 3"
+            board.press(" ")
+            assert state(page, explorer)["flips"] == []
+            assert spoken.inner_text() == "query 2 does not see key 3"
+
+    def test_undo_takes_all_flips_back(self, bench):
+        explorer = MaskExplorer(T=4, flips=[[0, 3], [3, 0]])
+        with bench.show(explorer) as page:
+            page.get_by_role("button", name="Undo my flips").click()
+            now = state(page, explorer)
+            assert now["flips"] == []
+            assert now["allowed"] == 10
+            assert not page.get_by_role("button", name="Undo my flips").is_visible()
+
+    def test_tokens_name_rows_and_columns(self, bench):
+        explorer = MaskExplorer(tokens=["I", "am", "<b>fine"])
+        with bench.show(explorer) as page:
+            table(page, "Mask")
+            heads = page.locator(".p-tables thead").first.locator("th").all_inner_texts()
+            assert heads[1:] == ["I", "am", "<b>fine"]
+
+    def test_an_open_cell_and_a_masked_cell_look_different(self, bench):
+        with bench.show(MaskExplorer(T=4)) as page:
+            colours = page.locator("canvas").first.evaluate(
+                """(canvas) => {
+                  const brush = canvas.getContext("2d");
+                  const size = Math.min(56, (canvas.width - 19) / 4);
+                  const look = (i, j) => {
+                    const [x, y] = [18 + (j + 0.15) * size, 18 + (i + 0.15) * size];
+                    const { data } = brush.getImageData(x, y, size * 0.7, size * 0.7);
+                    const seen = new Set();
+                    for (let at = 0; at < data.length; at += 4) {
+                      seen.add(data.slice(at, at + 3).join());
+                    }
+                    return [...seen];
+                  };
+                  return [look(3, 0), look(0, 3)];
+                }"""
+            )
+        open_cell, masked_cell = colours
+        assert len(open_cell) == 1, "an open cell is plain"
+        assert len(masked_cell) > 1, "a masked cell is hatched"
+        assert not set(open_cell) & set(masked_cell)
+
+
+class TestPython:
+    def test_tokens_count_for_the_size(self):
+        assert MaskExplorer(tokens=["a", "b", "c"], T=9).T == 3
+
+    @pytest.mark.parametrize("tokens", [["a"], ["a"] * 25, "abc", 5])
+    def test_refuses_wrong_tokens(self, tokens, unchecked):
+        with pytest.raises(ValueError, match="tokens"):
+            MaskExplorer(tokens=tokens)
+
+    def test_says_itself_in_words(self):
+        text = repr(MaskExplorer(kind="sliding_window", T=4, window=2))
+        assert text == "MaskExplorer: sliding_window mask, 4 tokens, 7 of 16 cells open"
+
+    def test_flips_outside_the_mask_wait(self):
+        explorer = MaskExplorer(T=4, flips=[[0, 3], [20, 20]])
+        assert bool(explorer.mask()[0, 3])
+        assert int(explorer.mask().sum()) == 11
