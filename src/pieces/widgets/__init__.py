@@ -4,5 +4,6 @@ from pieces.widgets.attention_steps import AttentionSteps
 from pieces.widgets.fill_mask import FillMask
 from pieces.widgets.mask_explorer import MaskExplorer
 from pieces.widgets.predict_number import PredictNumber
+from pieces.widgets.score_functions import ScoreFunctions
 
-__all__ = ["AttentionSteps", "FillMask", "MaskExplorer", "PredictNumber"]
+__all__ = ["AttentionSteps", "FillMask", "MaskExplorer", "PredictNumber", "ScoreFunctions"]

@@ -17,9 +17,10 @@ export function frame(el, { title, name }) {
   const panes = h("div", { class: "p-panes" });
   const sentence = h("p", { class: "p-say", role: "status" });
   const tables = h("div", { class: "p-tables" });
+  // JupyterLab would take the arrow keys for itself and move to another cell.
+  const keep = (event) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation(); };
   const details = h("details", { class: "p-details", ontoggle: fill }, h("summary", {}, "Table view"), tables);
-  const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title,
-    "data-lm-suppress-shortcuts": "true" }  /* JupyterLab would take the arrow keys away */,
+  const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title, onkeydown: keep },
     h("div", { class: "p-title" }, title), controls, panes, sentence, details);
   el.replaceChildren(root);
   const drawers = [];

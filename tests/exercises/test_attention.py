@@ -1,0 +1,67 @@
+"""The checkers of chapter 03 accept what is right and say what is wrong."""
+
+import pytest
+import torch
+
+from pieces.exercises import attention as check
+
+
+def right(query, keys, values):
+    return torch.softmax(keys @ query / len(query) ** 0.5, dim=0) @ values
+
+
+def overflows(query, keys, values):
+    powers = torch.exp(keys @ query / len(query) ** 0.5)
+    return (powers / powers.sum()) @ values
+
+
+WRONG = {
+    "returns None": lambda query, keys, values: None,
+    "raised": lambda query, keys, values: keys @ values,
+    "got list": lambda query, keys, values: [1.0],
+    "the shape": lambda query, keys, values: right(query, keys, values)[None],
+    "4 keys of size 8": lambda query, keys, values: torch.softmax(keys @ query, dim=0) @ values,
+    "overflows": overflows,
+}
+
+
+def test_one_query_accepts_a_right_answer(capsys):
+    check.one_query(right)
+    assert capsys.readouterr().out == "Exercise 3.4: right.\n"
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_one_query_says_what_is_wrong(said, capsys):
+    check.one_query(WRONG[said])
+    out = capsys.readouterr().out
+    assert out.startswith("Exercise 3.4: not yet.")
+    assert said in out
+
+
+def hides(layer, change_value=True, change_key=True):
+    q, k, v = torch.randn(3, 2, 4)
+    mask = torch.tensor([[True, False], [True, False]])
+    other_k, other_v = k.clone(), v.clone()
+    other_k[1] += change_key
+    other_v[1] += change_value
+    return not torch.equal(layer(q, k, v, mask), layer(q, other_k, other_v, mask))
+
+
+def test_mask_test_accepts_a_right_answer(capsys):
+    check.mask_test(hides)
+    assert capsys.readouterr().out == "Exercise 3.5: right.\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda layer: None, "returns None"),
+        (lambda layer: False, "ignores its mask"),
+        (lambda layer: True, "a sound layer"),
+        (lambda layer: hides(layer, change_key=False), "masks after the softmax"),
+        (lambda layer: layer(1), "raised TypeError"),
+    ],
+)
+def test_mask_test_says_what_is_wrong(answer, said, capsys):
+    check.mask_test(answer)
+    assert said in capsys.readouterr().out
