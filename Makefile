@@ -1,0 +1,106 @@
+# Transformer, Piece by Piece. `make` lists what there is to do.
+# Everything runs in .venv, which the first command makes and fills.
+
+BIN      := .venv/bin
+READY    := .venv/.ready
+SITE     := _build/html
+PORT     ?= 8000
+CHAPTER  ?= $(wildcard chapters/*.ipynb)
+PYTEST   := $(BIN)/python -m pytest
+BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
+# The notebooks are compared by a pytest of their own: no type checker, no options of the unit tests.
+NBVAL    := $(PYTEST) -o addopts= -q --nbval
+ASK_PYTHON := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+.NOTPARALLEL:
+.PHONY: help book serve lab notebooks test test-style test-package test-notebooks test-book test-live \
+        test-gpu bench links browser clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+# The environment: again only when the pinned versions or the package's own declaration change.
+$(READY): requirements.txt pyproject.toml
+	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python none; do \
+	  $$python -c '$(ASK_PYTHON)' >/dev/null 2>&1 && break; \
+	done; \
+	if [ $$python = none ]; then \
+	  echo "This book needs Python 3.11, 3.12 or 3.13. If you have one, name it: make PYTHON=/path/to/python book"; exit 1; \
+	fi; \
+	if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	  echo "Making .venv with $$($$python --version)"; \
+	  $$python -m venv --clear .venv || { \
+	    rm -rf .venv; \
+	    echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }; \
+	fi
+	@echo "Installing the book's tools into .venv (some minutes, once)"
+	@$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+book: $(READY) ## build the website, and say where it is
+	$(BUILD)
+	@echo
+	@echo "The book is built. Open it from disk:"
+	@echo "  file://$(CURDIR)/$(SITE)/index.html"
+	@echo "or run 'make serve' and open http://localhost:$(PORT)"
+
+serve: $(READY) ## serve the built website on this machine (PORT=8000)
+	@test -f $(SITE)/index.html || { echo "There is no website yet: run 'make book' first."; exit 1; }
+	@echo "http://localhost:$(PORT)   (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+
+lab: $(READY) ## open the chapters in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir=. chapters
+
+notebooks: $(READY) ## run the chapters and write them in their committed form (CHAPTER=one file)
+	$(BIN)/python _ext/notebook_form.py $(CHAPTER)
+
+test: $(READY) browser ## run every test; the cheap ones first, all of them in any case
+	@$(MAKE) --no-print-directory --keep-going test-style test-package test-notebooks test-book test-live
+
+test-style: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+test-package: $(READY) browser
+	$(PYTEST) -q --ignore=tests/book --ignore=tests/live
+
+test-notebooks: $(READY)
+	$(NBVAL) $(CHAPTER)
+
+test-book: $(READY) browser
+	$(BUILD)
+	$(PYTEST) -q tests/book
+
+test-live: $(READY) browser
+	$(PYTEST) -q tests/live
+
+test-gpu: $(READY) ## run the package's tests and the notebooks on CUDA
+	@$(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available() and "No GPU: torch.cuda.is_available() is False, so nothing was tested.")'
+	PIECES_TEST_DEVICE=cuda $(PYTEST) -q $(wildcard tests/test_*.py)
+	$(NBVAL) $(CHAPTER)
+
+bench: $(READY) browser ## measure the book against its peers
+	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+links: $(READY) ## ask every address in the book whether it still answers
+	$(BIN)/jupyter-book build . --builder linkcheck --keep-going
+
+# Tests open the book in a real browser, which is the one thing pip does not bring.
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if ! command -v apt-get >/dev/null; then \
+	  echo "The tests need a browser: install Chromium or Chrome so that 'chromium' or 'google-chrome' is found."; exit 1; \
+	fi; \
+	if [ "$$(id -u)" = 0 ]; then as_root=; else as_root=sudo; fi; \
+	echo "Installing Chromium for the tests"; \
+	$$as_root apt-get update -qq >/dev/null && \
+	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null
+
+clean: ## remove what was built; .venv stays
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name .venv -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +

@@ -1,0 +1,353 @@
+"""The book's own Sphinx extension, piece by piece."""
+
+import json
+import os
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from docutils import nodes
+
+import fresh_outputs
+import katex_math
+import lean_pages
+import live_widgets
+import notebook_form
+from pieces import masks
+from pieces.widgets import FillMask, MaskExplorer
+from pieces.widgets.base import STATIC
+
+
+class TestKatex:
+    @pytest.mark.parametrize("display", [False, True])
+    @pytest.mark.parametrize(
+        "latex",
+        [r"\frac{QK^\top}{\sqrt{d_k}}", r"\mathrm{softmax}(x)_i \tag{5.5}", r"a \odot b",
+         r"\begin{aligned} a &= b \\ c &= d \end{aligned}", "a < b"],
+    )  # fmt: skip
+    def test_typesets_what_the_book_uses(self, latex, display):
+        if not display and ("tag" in latex or "aligned" in latex):
+            pytest.skip("stands alone only")
+        html = katex_math.typeset(latex, display)
+        assert 'class="katex' in html
+        assert "<math" in html, "a screen reader reads MathML"
+        assert "katex-error" not in html
+        assert "<script" not in html
+
+    @pytest.mark.parametrize("latex", [r"\frac{1}{", r"\unknown x", "x^2^3"])
+    def test_a_mistake_is_a_warning_at_its_place(self, latex, monkeypatch):
+        warned = []
+        monkeypatch.setattr(
+            katex_math.LOGGER, "warning", lambda *args, **more: warned.append((args, more))
+        )
+        node = nodes.math(latex, latex)
+        node.source, node.line = "chapters/05.ipynb", 7
+        page = SimpleNamespace(body=[], encode=lambda text: text.replace("<", "&lt;"))
+        katex_math.render(page, node, display=False)
+        ((args, more),) = warned
+        assert latex in args
+        assert more["location"] is node
+        assert more["type"] == "katex"
+        assert page.body == [latex], "the reader sees the source, not a hole"
+
+    def test_a_link_in_a_formula_is_no_link(self):
+        assert "href=" not in katex_math.typeset(r"\href{javascript:alert(1)}{y}", False)
+
+    def test_inline_and_block(self):
+        def page():
+            return SimpleNamespace(
+                body=[], encode=str, starttag=lambda node, tag, **k: f'<{tag} class="{k["CLASS"]}">'
+            )
+
+        for visit, node in (
+            (katex_math.visit_inline, nodes.math("x", "x")),
+            (katex_math.visit_block, nodes.math_block("x", "x")),
+        ):
+            one = page()
+            with pytest.raises(nodes.SkipNode):
+                visit(one, node)
+            html = BeautifulSoup("".join(one.body), "html.parser")
+            assert html.select_one(".math .katex")
+
+    def test_a_labelled_number_is_refused(self):
+        node = nodes.math_block("x", "x", number=3)
+        with pytest.raises(Exception, match="tag"):
+            katex_math.visit_block(SimpleNamespace(body=[]), node)
+
+    def test_the_script_stays_at_home(self, tmp_path):
+        app = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=str(tmp_path))
+        katex_math.write_style(app)
+        written = {path.suffix for path in (tmp_path / "_static" / "katex").rglob("*.*")}
+        assert ".css" in written
+        assert ".woff2" in written
+        assert ".js" not in written
+
+    def test_the_style_loads_only_where_formulas_are(self):
+        for body, expected in (("<p>x</p>", []), ('<span class="katex">', ["katex/katex.min.css"])):
+            files = []
+            app = SimpleNamespace(add_css_file=files.append)
+            katex_math.only_where_needed(app, "p", "t", {"body": body}, None)
+            assert files == expected
+
+
+class TestFreshOutputs:
+    @pytest.fixture
+    def package(self, tmp_path, monkeypatch):
+        folder = tmp_path / "pieces"
+        (folder / "widgets" / "static").mkdir(parents=True)
+        (folder / "masks.py").write_text("a = 1\n")
+        (folder / "widgets" / "static" / "kit.js").write_text("let a;\n")
+        monkeypatch.setattr(fresh_outputs, "PACKAGE", folder)
+        return folder
+
+    @pytest.mark.parametrize("name", ["masks.py", "widgets/static/kit.js"])
+    def test_an_edit_changes_the_hash(self, package, name):
+        before = fresh_outputs.package_hash()
+        assert fresh_outputs.package_hash() == before
+        (package / name).write_text("changed\n")
+        assert fresh_outputs.package_hash() != before
+
+    def test_a_new_file_and_a_new_name_change_it(self, package):
+        before = fresh_outputs.package_hash()
+        (package / "new.py").write_text("")
+        added = fresh_outputs.package_hash()
+        (package / "new.py").rename(package / "other.py")
+        assert len({before, added, fresh_outputs.package_hash()}) == 3
+
+    def test_compiled_files_and_times_do_not(self, package):
+        before = fresh_outputs.package_hash()
+        (package / "__pycache__").mkdir()
+        (package / "__pycache__" / "masks.pyc").write_bytes(b"x")
+        os.utime(package / "masks.py", (time.time() + 99,) * 2)
+        assert fresh_outputs.package_hash() == before
+
+    def test_each_state_has_its_own_cache(self, package, tmp_path):
+        app = SimpleNamespace(
+            outdir=str(tmp_path / "_build" / "html"),
+            config=SimpleNamespace(nb_execution_cache_path=""),
+        )
+        fresh_outputs.place_cache(app)
+        first = Path(app.config.nb_execution_cache_path)
+        (first / "kept").write_text("x")
+        fresh_outputs.place_cache(app)
+        assert (first / "kept").exists(), "nothing changed, nothing is lost"
+        (package / "masks.py").write_text("a = 2\n")
+        fresh_outputs.place_cache(app)
+        assert Path(app.config.nb_execution_cache_path) != first
+        assert not first.exists()
+
+    def test_notebooks_are_read_again_only_then(self, package):
+        names = {"chapters/05": "chapters/05.ipynb", "notes": "notes.md"}
+        env = SimpleNamespace(found_docs=set(names), doc2path=lambda doc: names[doc])
+        arguments = (None, env, set(), set(), set())
+        assert fresh_outputs.outdated(*arguments) == []
+        assert fresh_outputs.outdated(*arguments) == []
+        (package / "masks.py").write_text("a = 3\n")
+        assert fresh_outputs.outdated(*arguments) == ["chapters/05"]
+        assert fresh_outputs.outdated(*arguments) == []
+
+
+def state(**models):
+    return {name: {"state": one} for name, one in models.items()}
+
+
+class TestLiveWidgets:
+    def test_knows_our_widgets_and_no_others(self):
+        ours = {"state": {"_anywidget_id": "pieces.widgets.mask_explorer.MaskExplorer"}}
+        assert live_widgets.widget_class(ours) is MaskExplorer
+        assert live_widgets.widget_class({"state": {"_anywidget_id": "other.Widget"}}) is None
+        assert live_widgets.widget_class({"state": {}}) is None
+        assert live_widgets.widget_class({}) is None
+
+    def test_the_saved_id_of_a_widget_is_found(self):
+        for widget in (MaskExplorer(), FillMask(question="?", answer=masks.causal(2))):
+            saved = {"state": widget.get_state()}
+            assert live_widgets.widget_class(saved) in type(widget).__mro__
+
+    def test_modules_come_after_what_they_import(self):
+        order = live_widgets.needed("mask_explorer")
+        assert order[-1] == "mask_explorer"
+        assert len(order) == len(set(order))
+        for name in order:
+            text = (STATIC / f"{name}.js").read_text(encoding="utf-8")
+            for other in live_widgets.imports(text):
+                assert order.index(other) < order.index(name)
+        assert live_widgets.needed("fill_mask", list(order)).count("kit") == 1
+
+    @pytest.mark.parametrize("text", ["</script>", "</SCRIPT >", "<!--", "\u2028", "–×", '"\\'])
+    def test_json_cannot_end_its_script(self, text):
+        html = f'<script type="application/json">{live_widgets.safe_json({"a": text})}</script>'
+        (script,) = BeautifulSoup(html, "html.parser").select("script")
+        assert "</" not in script.string
+        assert json.loads(script.string) == {"a": text}
+
+    def test_a_live_place_carries_the_state_once(self):
+        model = {"state": {"T": 4, "_esm": "x" * 999, "_view": 1, "layout": "IPY_MODEL_1"}}
+        first = BeautifulSoup(
+            live_widgets.live_place("m", model, MaskExplorer, True), "html.parser"
+        )
+        data = json.loads(first.script.string)
+        assert data == {"state": {"T": 4}, "buffers": []}
+        again = BeautifulSoup(
+            live_widgets.live_place("m", model, MaskExplorer, False), "html.parser"
+        )
+        assert again.script is None
+        assert again.div["data-model"] == first.div["data-model"] == "m"
+        assert "needs JavaScript" in again.text
+
+    def test_a_still_place_shows_the_last_figure(self):
+        models = state(
+            box={"children": ["IPY_MODEL_slider", "IPY_MODEL_out"]},
+            slider={"value": 3},
+            out={
+                "outputs": [
+                    {"output_type": "display_data", "data": {"text/html": "<svg>figure</svg>"}},
+                    {"output_type": "stream", "text": "<b>printed</b>"},
+                    {"output_type": "display_data", "data": {"text/plain": ["a", "b"]}},
+                ]
+            },
+        )
+        html = live_widgets.still_place("box", models)
+        assert "<svg>figure</svg>" in html
+        assert "<pre>&lt;b&gt;printed&lt;/b&gt;</pre>" in html
+        assert "<pre>ab</pre>" in html
+        assert html.count("These controls talk to Python") == 1
+
+    def test_an_unknown_widget_is_still_a_sentence(self):
+        assert "These controls talk to Python" in live_widgets.still_place("gone", {})
+
+    def test_a_circle_of_children_ends(self):
+        models = state(a={"children": ["IPY_MODEL_b"]}, b={"children": ["IPY_MODEL_a"]})
+        assert "These controls" in live_widgets.still_place("a", models)
+
+    def test_a_page_loads_what_it_needs_and_nothing_else(self):
+        explorer = MaskExplorer(T=4)
+        models = {explorer.model_id: {"state": explorer.get_state()}}
+        view = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s"}</script>'
+        body = json.dumps({"state": models})
+        script = SimpleNamespace(attributes={"type": live_widgets.STATE_MIME, "body": body})
+        other = SimpleNamespace(attributes={})
+        context = {"body": f"<p>{view % explorer.model_id}</p>", "script_files": [script, other]}
+        files = []
+        app = SimpleNamespace(add_js_file=lambda name, **how: files.append((name, how)))
+        live_widgets.enliven_page(app, "page", "", context, None)
+        names = [name for name, _ in files]
+        assert names[0] == "pieces/host.js"
+        assert "pieces/mask_explorer.js" in names
+        assert "pieces/fill_mask.js" not in names
+        assert all(how["loading_method"] == "defer" for _, how in files)
+        assert context["script_files"] == [other]
+        assert "_esm" not in context["body"]
+        plain = {"body": "<p>text</p>", "script_files": []}
+        files.clear()
+        live_widgets.enliven_page(app, "page", "", plain, None)
+        assert files == []
+
+    def test_modules_are_classic_scripts(self, tmp_path):
+        app = SimpleNamespace(
+            builder=SimpleNamespace(format="html"),
+            outdir=str(tmp_path),
+            add_css_file=lambda *a, **k: 0,
+        )
+        live_widgets.write_modules(app)
+        folder = tmp_path / "_static" / "pieces"
+        assert {p.name for p in folder.glob("*.js")} == {p.name for p in STATIC.glob("*.js")}
+        text = (folder / "twin.js").read_text(encoding="utf-8")
+        assert text.startswith('pieces.module("twin", "')
+        source = json.loads(text[len('pieces.module("twin", ') : -len(");\n")])
+        assert source == (STATIC / "twin.js").read_text(encoding="utf-8")
+        style = (folder / "pieces.css").read_text(encoding="utf-8")
+        for sheet in STATIC.glob("*.css"):
+            assert sheet.read_text(encoding="utf-8").strip() in style
+
+
+class TestLeanPages:
+    def test_thebe_goes_and_the_rest_stays(self):
+        thebe = SimpleNamespace(filename="_static/sphinx-thebe.js", attributes={})
+        inline = SimpleNamespace(filename=None, attributes={"body": "const THEBE_JS_URL = 1"})
+        kept = SimpleNamespace(filename="_static/doctools.js", attributes={})
+        context = {"script_files": [thebe, kept, inline]}
+        lean_pages.drop_thebe(None, "p", "t", context, None)
+        assert context["script_files"] == [kept]
+
+    def test_pages_lose_what_is_unwanted_and_are_repaired(self, tmp_path):
+        page = tmp_path / "chapters" / "one.html"
+        page.parent.mkdir()
+        page.write_text(
+            '<link rel="preload" as="font" href="fontawesome.woff2">\n'
+            '<script src="fontawesome.js?digest=1"></script><script src="kept.js"></script>'
+            "<script>kernelName = 'python3'</script>"
+            '<div class="bd-sidebar-primary bd-sidebar"></div>'
+            '<div class="citation" role="doc-biblioentry"></div>'
+        )
+        app = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=str(tmp_path))
+        lean_pages.drop_unwanted(app, None)
+        once = page.read_text()
+        assert "fontawesome" not in once
+        assert "kernelName" not in once
+        assert "kept.js" in once
+        assert 'role="complementary"' in once
+        assert "doc-biblioentry" not in once
+        lean_pages.drop_unwanted(app, None)
+        assert page.read_text() == once
+
+    def test_a_failed_build_is_left_alone(self, tmp_path):
+        page = tmp_path / "one.html"
+        page.write_text("<script>kernelName = 'x'</script>")
+        app = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=str(tmp_path))
+        lean_pages.drop_unwanted(app, ValueError("broken"))
+        assert "kernelName" in page.read_text()
+
+
+class TestNotebookForm:
+    @pytest.fixture
+    def messy(self):
+        book = nbformat.v4.new_notebook(metadata={"widgets": {"state": 1}, "colab": {}})
+        code = nbformat.v4.new_code_cell("print(1)   \n\n", execution_count=7)
+        code.metadata = nbformat.from_dict({"tags": ["hide-input"], "collapsed": True})
+        code.outputs = [
+            nbformat.v4.new_output("stream", name="stdout", text="1\n"),
+            nbformat.v4.new_output("stream", name="stderr", text="warning\n"),
+            nbformat.v4.new_output(
+                "execute_result",
+                {"text/plain": "x", "image/png": "AAAA", "text/html": "<b>"},
+                execution_count=7,
+                metadata={"volatile": 1},
+            ),
+            nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"}),
+        ]
+        setup = nbformat.v4.new_code_cell("import importlib.util\nimportlib.util.find_spec")
+        setup.metadata = nbformat.from_dict({"tags": ["remove-cell"]})
+        book.cells = [setup, nbformat.v4.new_markdown_cell("text  \n"), code]
+        return book
+
+    def test_keeps_texts_and_nothing_else(self, messy):
+        form = notebook_form.committed_form(messy)
+        code = form.cells[2]
+        assert code.source == "print(1)"
+        assert code.execution_count is None
+        assert dict(code.metadata) == {"tags": ["hide-input"]}
+        assert [o.output_type for o in code.outputs] == ["stream", "execute_result"]
+        assert dict(code.outputs[1].data) == {"text/plain": "x"}
+        assert code.outputs[1].metadata == {}
+        assert set(form.metadata) == {"kernelspec", "language_info"}
+        assert form.cells[1].source == "text"
+
+    def test_puts_the_set_up_cell_in(self, messy):
+        form = notebook_form.committed_form(messy)
+        assert form.cells[0].source == notebook_form.setup_cell()
+        assert notebook_form.repository() in form.cells[0].source
+
+    def test_is_its_own_form(self, messy):
+        once = notebook_form.text_of(notebook_form.committed_form(messy))
+        again = nbformat.reads(once, as_version=4)
+        assert notebook_form.text_of(notebook_form.committed_form(again)) == once
+        nbformat.validate(again)
+
+    def test_an_error_is_not_hidden(self, messy):
+        error = nbformat.v4.new_output("error", ename="E", evalue="v", traceback=[])
+        messy.cells[2].outputs = [error]
+        assert notebook_form.committed_form(messy).cells[2].outputs == [error]

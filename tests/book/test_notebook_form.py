@@ -1,0 +1,199 @@
+"""The notebooks as committed: executed, text outputs only, nothing that changes by itself."""
+
+import ast
+import importlib.util
+import json
+import re
+
+import nbformat
+import pytest
+
+import pieces
+from browser import ROOT
+from notebook_form import committed_form, repository, setup_cell, text_of
+
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+SECTIONS = ("Where the sources disagree", "Exercises", "Summary")
+CLASSES = {
+    node.name
+    for path in (ROOT / "src" / "pieces").rglob("*.py")
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(node, ast.ClassDef)
+}
+# What differs between two machines or two days.
+VOLATILE = {
+    "a version": r"\b(?:torch|numpy|python|cuda|transformers|version)\b\D{0,12}\d+\.\d+(?:\.\d+)?",
+    "a device": r"\bcuda(?::\d)?\b|\bmps\b|\bdevice\s*[=:]|\bcpu\b|NVIDIA|GeForce|Tesla",
+    "a time": r"\b\d+(?:\.\d+)?\s*(?:ms|µs|us|ns|sec|secs|seconds|minutes)\b|\b\d\d:\d\d:\d\d\b",
+    "a date": r"\b20\d\d-\d\d-\d\d\b",
+    "an address in memory": r"\b0x[0-9a-f]{6,}\b",
+    "a path": r"(?:/home/|/Users/|/root/|/tmp/|[A-Z]:\\\\)",
+    "a generated id": r"\b[0-9a-f]{32}\b|IPY_MODEL",
+}
+
+
+@pytest.fixture(params=CHAPTERS, ids=[path.stem for path in CHAPTERS])
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code_of(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def plain(cell):
+    """A cell's code without notebook commands."""
+    return re.sub(r"^(\s*)[%!].*$", r"\1pass", cell.source, flags=re.M)
+
+
+def outputs_of(cell):
+    """Return each output of a cell as text."""
+    for output in cell.outputs:
+        yield output.get("text") or output.get("data", {}).get("text/plain", "")
+
+
+def headings(notebook):
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    text = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    return re.findall(r"^(#+) (.+)$", text, flags=re.M)
+
+
+def test_is_in_the_committed_form(path, notebook):
+    text = path.read_text(encoding="utf-8")
+    assert text == text_of(committed_form(notebook)), f"run make notebooks ({path.name})"
+
+
+def test_is_executed_without_an_error(notebook):
+    for cell in code_of(notebook):
+        assert not [o for o in cell.outputs if o.output_type == "error"], cell.source
+        prints = re.search(r"^(?:print\(|check\.)", cell.source, flags=re.M)
+        if prints and "def " not in cell.source.split("print(")[0]:
+            assert cell.outputs, f"not executed:\n{cell.source}"
+    assert any(cell.outputs for cell in code_of(notebook)), "no cell was executed"
+
+
+def test_holds_texts_only(path, notebook):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert set(data["metadata"]) == {"kernelspec", "language_info"}
+    for cell in data["cells"]:
+        assert set(cell["metadata"]) <= {"tags", "mystnb"}
+        assert "attachments" not in cell
+        assert cell.get("execution_count") is None
+        for output in cell.get("outputs", []):
+            assert set(output.get("data", {})) <= {"text/plain"}
+            assert output.get("metadata", {}) == {}
+            assert output.get("name") != "stderr"
+
+
+def test_ids_are_unique_and_stable(notebook):
+    ids = [cell.id for cell in notebook.cells]
+    assert ids == [f"cell-{number:03d}" for number in range(len(ids))]
+
+
+@pytest.mark.parametrize("what", VOLATILE)
+def test_prints_nothing_that_changes(notebook, what):
+    for cell in code_of(notebook):
+        for text in outputs_of(cell):
+            found = re.search(VOLATILE[what], text)
+            assert not found, f"{what}, {found[0]!r}, is printed by:\n{cell.source}"
+
+
+def test_defines_no_class_of_the_package(notebook):
+    for cell in code_of(notebook):
+        for node in ast.walk(ast.parse(plain(cell))):
+            if isinstance(node, ast.ClassDef):
+                assert node.name not in CLASSES, f"{node.name} lives in the package"
+                assert getattr(pieces, node.name, None) is None
+
+
+def test_begins_with_the_set_up_cell(notebook):
+    first = code_of(notebook)[0]
+    assert first.source == setup_cell()
+    assert repository() in first.source
+    assert "remove-cell" in first.metadata["tags"]
+
+
+def test_imports_in_one_cell(notebook):
+    """The reader sees at once what a chapter needs."""
+    tops = [
+        number
+        for number, cell in enumerate(code_of(notebook)[1:])
+        if re.search(
+            r"^(?:from pieces|import pieces|import torch|from torch)\b", cell.source, flags=re.M
+        )
+    ]
+    assert len(tops) == 1
+
+
+def test_has_its_sections_in_order(notebook):
+    marks = [level for level, _ in headings(notebook)]
+    assert marks[0] == "#"
+    assert marks.count("#") == 1
+    titles = [title for level, title in headings(notebook) if level == "##"]
+    assert [title for title in titles if title in SECTIONS] == list(SECTIONS)
+    assert titles[-1] == "Summary", "the summary, with further reading and next, is the end"
+    last = "\n".join(cell.source for cell in notebook.cells[-2:])
+    assert "Further reading" in last
+    assert "Next" in last
+
+
+def test_has_what_a_chapter_needs(path, notebook):
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "literalinclude" in text, "the package's own code"
+    assert "With a kernel" in text
+    assert re.search(r":::\{admonition\} E-\d\d", text), "an erratum"
+    kinds = {
+        "checked in the page": r"\b(?:PredictNumber|FillMask)\(",
+        "to code": r"^check\.\w+\(",
+        "find the bug": r"(?i)find the bug",
+    }
+    for kind, pattern in kinds.items():
+        assert re.search(pattern, text, flags=re.M), f"no exercise {kind}"
+    assert any("hide-cell" in cell.metadata.get("tags", []) for cell in notebook.cells), "solutions"
+    number = str(int(path.stem[:2]))
+    exercises = re.findall(r"admonition\} Exercise (\d+)\.(\d+)", text)
+    assert {chapter for chapter, _ in exercises} == {number}
+    assert [int(n) for _, n in exercises] == list(range(1, len(exercises) + 1))
+
+
+def test_folded_solutions_are_right(notebook):
+    for cell in code_of(notebook):
+        if "hide-cell" in cell.metadata.get("tags", []) and "check." in cell.source:
+            said = "".join(outputs_of(cell))
+            assert "right." in said, f"the solution is not accepted:\n{cell.source}\n{said}"
+
+
+def test_every_figure_has_a_text(notebook):
+    for cell in code_of(notebook):
+        tree = ast.parse(plain(cell))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                called = ast.unparse(node.func)
+                assert called != "plt.show", "use plot.show(fig, alt=...)"
+                if called in ("plot.show", "plot.drawing"):
+                    assert "alt" in {k.arg for k in node.keywords}, ast.unparse(node)
+
+
+def test_same_names_everywhere(path):
+    """A chapter, its checkers and its tests carry one name."""
+    name = path.stem[3:]
+    assert importlib.util.find_spec(f"pieces.exercises.{name}"), f"no exercises/{name}.py"
+    tests = [p.name for p in (ROOT / "tests").rglob(f"test*{name}*.py")]
+    assert tests, f"no test of exercises/{name}.py"
+
+
+def test_widgets_carry_one_name():
+    """One widget = name.py, static/name.js, a test with its name in it."""
+    folder = ROOT / "src" / "pieces" / "widgets"
+    modules = {p.stem for p in folder.glob("*.py")} - {"__init__", "base", "traits"}
+    tests = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "tests/widgets").glob("*.py"))
+    for module in modules:
+        assert (folder / "static" / f"{module}.js").exists()
+        name = "".join(part.title() for part in module.split("_"))
+        assert name in pieces.widgets.__all__
+        assert f"{name}(" in tests, f"no test of {name}"

@@ -1,0 +1,137 @@
+"""What stands around the book: Binder, CI, citation, the one address, the README's commands."""
+
+import re
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+
+from browser import ROOT
+
+BINDER = (ROOT / "binder" / "requirements.txt").read_text(encoding="utf-8").splitlines()
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TEXTS = ("README.md", "CONTRIBUTING.md", "LICENSE-text.md", "CHANGELOG.md")
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def pins():
+    """The pinned versions of requirements.txt, by lower-case name."""
+    lines = [line.split("#")[0].strip() for line in read("requirements.txt").splitlines()]
+    return dict(line.lower().split("==") for line in lines if line)
+
+
+def wanted():
+    """What Binder installs, by lower-case name: a version or ""."""
+    lines = [line for line in BINDER if line and not line.startswith(("#", "-"))]
+    return dict((line.lower() + "==").split("==")[:2] for line in lines)
+
+
+def commands():
+    return set(re.findall(r"^([a-z-]+):.*## ", read("Makefile"), flags=re.M))
+
+
+def test_binder_takes_its_versions_from_the_book():
+    assert "-c ../requirements.txt" in BINDER
+    assert set(wanted()) <= set(pins()), "Binder wants what requirements.txt does not pin"
+    versions = {name: version for name, version in wanted().items() if version}
+    assert versions == {"torch": pins()["torch"] + "+cpu"}, "torch's CPU build, else no version"
+    assert "--extra-index-url https://download.pytorch.org/whl/cpu" in BINDER
+
+
+def test_binder_installs_all_that_the_package_needs():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    needs = {re.match(r"[\w-]+", line)[0].lower() for line in project["dependencies"]}
+    assert needs <= set(wanted())
+    assert re.fullmatch(r"python-3\.1[123]\n", read("binder/runtime.txt"))
+    assert "--no-deps --editable ." in read("binder/postBuild")
+
+
+@pytest.mark.parametrize("path", ["binder/postBuild", ".ci/run"])
+def test_scripts_run(path):
+    assert (ROOT / path).stat().st_mode & 0o111, "not executable"
+    assert subprocess.run(["bash", "-n", ROOT / path]).returncode == 0
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflow(path):
+    flow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert flow["name"] == path.stem
+    assert flow[True], "no events"  # YAML reads the key `on` as True
+    assert flow["permissions"] == {"contents": "read"}
+    for job in flow["jobs"].values():
+        assert job["timeout-minutes"] <= 45
+        for step in job["steps"]:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step.get("uses", "a/b@v1")), step
+            made = re.findall(r"^make ([a-z-]+)", step.get("run", ""), flags=re.M)
+            assert set(made) <= commands(), step
+
+
+def test_workflows_are_those_of_the_design():
+    flows = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in WORKFLOWS}
+    assert set(flows) == {"test", "gpu", "book", "links"}
+    (cpu,) = flows["test"]["jobs"].values()
+    assert cpu["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    assert cpu["steps"][-1] == {"run": ".ci/run"}
+    (cuda,) = flows["gpu"]["jobs"].values()
+    assert "gpu" in cuda["runs-on"]
+    assert "schedule" in flows["links"][True]
+
+
+def test_citation():
+    cff = yaml.safe_load(read("CITATION.cff"))
+    assert {"cff-version", "message", "title", "authors", "version"} <= set(cff)
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    assert cff["version"] == project["version"]
+    assert cff["title"] == yaml.safe_load(read("_config.yml"))["title"]
+    assert f"version {cff['version']}" in read("index.md")
+
+
+def test_the_address_stands_in_one_place():
+    address = yaml.safe_load(read("_config.yml"))["repository"]["url"]
+    owner_and_name = address.split("/", 3)[3]
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\n")
+    # the notebooks' set-up cells are written from it, see _ext/notebook_form.py
+    texts = [ROOT / n for n in listed if n and not n.endswith((".ipynb", ".woff2", "_config.yml"))]
+    found = [
+        str(t) for t in texts if t.is_file() and owner_and_name in t.read_text("utf-8", "ignore")
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_name_what_exists(name):
+    text = read(name)
+    for target in re.findall(r"\]\((?!http)([^)#]+)", text):
+        assert (ROOT / target).exists(), target
+    for command in re.findall(r"`make ([a-z-]+)", text) + re.findall(
+        r"^make ([a-z-]+)", text, re.M
+    ):
+        made = re.findall(r"^([a-z-]+):", read("Makefile"), flags=re.M)
+        assert command in made, command
+
+
+def test_readme_example_runs():
+    code = re.search(r"```python\n(.*?)```", read("README.md"), flags=re.S)[1]
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    weights = names["trace"]["core"]["weights"][0, 0, -1]
+    assert names["y"].shape == (1, 6, 64)
+    assert (weights == 0).tolist() == [True] * 3 + [False] * 3
+    assert abs(float(weights.sum()) - 1) < 1e-5
+
+
+def test_every_erratum_of_the_table_has_its_text():
+    page = read("chapters/appendix/errata.md")
+    table = re.findall(r"^\| \[(E-\d\d)\]\(#(e-\d\d)\)", page, flags=re.M)
+    titles = re.findall(r"^\((e-\d\d)\)=\n### (E-\d\d) · ", page, flags=re.M)
+    assert sorted(table) == sorted((title, place) for place, title in titles)
+    assert [title for title, _ in table] == sorted(title for title, _ in table)

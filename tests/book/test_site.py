@@ -1,0 +1,306 @@
+"""The built site in a real browser: every page whole, quiet, alive, for everyone, and offline."""
+
+import html
+import json
+import re
+from urllib.parse import unquote, urldefrag, urljoin, urlparse
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from axe import violations
+from browser import PAINTED, PICTURE, ROOT, STATE, opened
+from conftest import pages
+
+PAGES = pages()
+CHAPTERS = [page for page in PAGES if re.search(r"/\d\d_", page)]
+BOTH = pytest.mark.parametrize("address", ["http", "disk"], indirect=True)
+SHIFT = """() => new Promise((tell) => {
+  let sum = 0;
+  const own = (entry) => (entry.hadRecentInput ? 0 : entry.value);
+  const add = (list) => list.getEntries().forEach((entry) => { sum += own(entry); });
+  const observer = new PerformanceObserver(add);
+  observer.observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => { add({ getEntries: () => observer.takeRecords() }); tell(sum); }, 150);
+})"""
+# Moves one control as its events would, to another value it can take.
+MOVE = """(control) => {
+  const fire = (name) => control.dispatchEvent(new Event(name, { bubbles: true }));
+  if (control.type === "range") {
+    const [at, step] = [Number(control.value), Number(control.step) || 1];
+    control.value = at + step <= Number(control.max) ? at + step : at - step;
+    fire("input"); fire("change");
+  } else if (control.type === "checkbox") control.click();
+  else if (control.tagName === "SELECT") {
+    control.selectedIndex = (control.selectedIndex + 1) % control.options.length;
+    fire("input"); fire("change");
+  } else if (control.tagName === "BUTTON") control.click();
+  else {
+    control.value = String(Math.round((Number(control.value) + 0.5) * 1e4) / 1e4);
+    fire("input"); fire("change");
+    control.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def soups(site):
+    """Every page as a tree."""
+    names = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    return {
+        name: BeautifulSoup((site / name).read_text(encoding="utf-8"), "html.parser")
+        for name in sorted(names)
+        if not name.startswith(("reports/", "_static/"))
+    }
+
+
+def all_alive(page):
+    """Every widget of the page is drawn and says nothing is wrong."""
+    for place in page.locator(".pieces-live").all():
+        assert place.get_attribute("data-state") == "live", place.get_attribute("data-error")
+        assert place.locator(".pieces").is_visible()
+
+
+class TestWhole:
+    @BOTH
+    @pytest.mark.parametrize("name", PAGES)
+    def test_quiet_and_alive(self, chromium, address, name):
+        with opened(chromium, f"{address}/{name}.html") as page:
+            page.wait_for_load_state("networkidle")
+            all_alive(page)
+            assert page.record.errors == []
+            assert page.record.foreign(address) == []
+            assert page.evaluate(SHIFT) < 0.05, "something jumps while it loads"
+
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_a_link_into_a_page_stays_where_it_leads(self, chromium, home, name):
+        with opened(chromium, f"{home}/{name}.html#exercises") as page:
+            assert page.evaluate(SHIFT) < 0.05
+            top = page.locator("#exercises").evaluate("(e) => e.getBoundingClientRect().top")
+            assert -50 < top < 900
+
+    @BOTH
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_the_network_cut_after_load_changes_nothing(self, chromium, address, name):
+        with opened(chromium, f"{address}/{name}.html") as page:
+            page.context.set_offline(True)
+            for at in range(page.locator(".pieces-live").count()):
+                moved(page, at, first=True)
+            assert page.record.errors == []
+
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_every_control_of_every_widget(self, chromium, home, name):
+        with opened(chromium, f"{home}/{name}.html") as page:
+            for at in range(page.locator(".pieces-live").count()):
+                moved(page, at)
+            assert page.record.errors == []
+
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_its_space_was_reserved(self, chromium, home, name):
+        for width in (1280, 360):
+            with opened(chromium, f"{home}/{name}.html", width=width) as page:
+                for place in page.locator(".pieces-live").all():
+                    free, used, which = place.evaluate(
+                        "(e) => [parseFloat(getComputedStyle(e).minHeight),"
+                        " e.querySelector('.pieces').offsetHeight, e.dataset.widget]"
+                    )
+                    assert used <= free + 4, f"{which} at {width} px takes {used} of {free} px"
+
+
+def moved(page, at, first=False):
+    """Move every visible control of a widget; its traits and its picture must follow."""
+    place = page.locator(".pieces-live").nth(at)
+    id = place.get_attribute("data-model")
+    stage = place.locator(".pieces-stage")
+    selector = ".p-controls :is(input, select, button), .p-matrix input, .p-answer input, .p-board"
+    controls = [c for c in place.locator(selector).all() if c.is_visible() and c.is_enabled()]
+    assert controls, "a widget without controls"
+    reacted = 0
+    for control in controls:
+        if control.get_attribute("class") == "p-board":
+            control.focus()
+            before = page.evaluate(STATE, id), stage.evaluate(PICTURE)
+            control.press("ArrowRight")
+            control.press("Enter")
+            pressed = "Enter changes" in control.get_attribute("aria-label")
+            page.evaluate(PAINTED)
+            if pressed:
+                assert stage.evaluate(PICTURE) != before[1]
+            reacted += pressed
+            control.evaluate("(c) => c.blur()")
+            continue
+        before = page.evaluate(STATE, id), stage.evaluate(PICTURE)
+        control.evaluate(MOVE)
+        page.evaluate(PAINTED)
+        widget = place.get_attribute("data-widget")
+        what = control.evaluate("(c) => (c.labels?.[0] ?? c).innerText || c.ariaLabel")
+        assert page.evaluate(STATE, id) != before[0], f"{widget}, {what}: no trait changed"
+        assert stage.evaluate(PICTURE) != before[1], f"{widget}, {what}: the picture stood still"
+        reacted += 1
+        if first:
+            break
+    assert reacted
+
+
+class TestForEveryone:
+    @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+    @pytest.mark.parametrize("width", [1280, 360])
+    @pytest.mark.parametrize("name", PAGES)
+    def test_axe_finds_nothing_and_nothing_overflows(self, chromium, home, name, width, dark):
+        with opened(chromium, f"{home}/{name}.html", width=width, dark=dark) as page:
+            theme = page.evaluate("document.documentElement.dataset.theme")
+            assert theme == ("dark" if dark else "light")
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+            page.evaluate("scrollTo({ left: 500, behavior: 'instant' })")
+            assert page.evaluate("scrollX") == 0
+            found = violations(page)
+            assert not found, "\n".join(found)
+
+    def test_images_have_a_text(self, soups):
+        for name, soup in soups.items():
+            for image in soup.select("main img, article img"):
+                assert image.has_attr("alt"), f"{name}: {image}"[:300]
+            for svg in soup.select("article svg:not([aria-hidden=true])"):
+                if svg.find_parent(attrs={"aria-hidden": "true"}):
+                    continue
+                holder = svg if svg.get("aria-label") or svg.get("role") else svg.parent
+                labelled = holder.get("aria-label") or holder.get("aria-labelledby") or svg.title
+                assert labelled, f"{name}: {svg}"[:300]
+
+    def test_every_page_names_itself_and_its_language(self, soups):
+        for name, soup in soups.items():
+            assert soup.html.get("lang") == "en", name
+            assert soup.title.text.strip(), name
+            assert len(soup.select("article h1")) <= 1, name
+
+
+class TestLinks:
+    def test_internal_links_and_anchors_lead_somewhere(self, soups, site):
+        ids = {n: {t["id"] for t in s.select("[id]")} for n, s in soups.items()}
+        broken = []
+        for name, soup in soups.items():
+            for tag, attribute in (
+                ("a", "href"),
+                ("img", "src"),
+                ("script", "src"),
+                ("link", "href"),
+            ):
+                for node in soup.select(f"{tag}[{attribute}]"):
+                    url = node[attribute]
+                    if urlparse(url).scheme or url.startswith("//"):
+                        continue
+                    target, fragment = urldefrag(urljoin(f"/{name}", url))
+                    path = unquote(urlparse(target).path).lstrip("/") or "index.html"
+                    if not (site / path).exists():
+                        broken.append(f"{name}: {url}")
+                    elif fragment and path in ids and unquote(fragment) not in ids[path]:
+                        broken.append(f"{name}: {url} (no such anchor)")
+        assert broken == []
+
+    def test_nothing_is_loaded_from_elsewhere(self, soups, site):
+        for name, soup in soups.items():
+            loads = [
+                *(n["src"] for n in soup.select("script[src], img[src], iframe[src], source[src]")),
+                *(n["href"] for n in soup.select("link[href]:not([rel=canonical])")),
+            ]
+            assert [u for u in loads if re.match(r"(https?:)?//", u)] == [], name
+        for path in [*site.rglob("*.css"), *(site / "_static" / "pieces").glob("*.js")]:
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"url\(\s*[\"']?(https?:)?//", text), path
+            assert not re.search(r"""(import|from)\s*\(?["']https?:""", text), path
+
+    def test_no_cdn_is_named(self, soups):
+        known = r"cdn\.jsdelivr|unpkg\.com|cdnjs\.|esm\.sh|googleapis|html-manager|require\.?js"
+        for name, soup in soups.items():
+            for script in soup.select("script, link"):
+                assert not re.search(known, str(script)), f"{name}: {script}"[:300]
+
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_a_reader_can_take_the_chapter_along(self, soups, site, name):
+        links = [a.get("href", "") for a in soups[f"{name}.html"].select("a[href]")]
+        assert any("mybinder.org" in link for link in links)
+        assert any("colab.research.google.com" in link for link in links)
+        downloads = [link for link in links if link.endswith(".ipynb") and "://" not in link]
+        assert downloads, "no download of the notebook"
+        kept = (site / f"{name}.html").parent / downloads[0]
+        assert nbformat.read(kept, as_version=4).cells
+
+
+class TestContent:
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_included_code_is_the_source(self, soups, name):
+        notebook = json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))
+        text = "\n".join(
+            "".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"
+        )
+        wanted = re.findall(r"```\{literalinclude\}\s+(\S+)\n((?::.*\n)*)", text)
+        shown = [squeeze(block.get_text()) for block in soups[f"{name}.html"].select("pre")]
+        for path, options in wanted:
+            source = squeeze(((ROOT / name).parent / path).read_text(encoding="utf-8"))
+            thing = re.search(r":pyobject:\s*(\S+)", options)
+            start = rf"(class|def) {thing[1].rsplit('.')[-1]}\b" if thing else ""
+            blocks = [block for block in shown if block in source and re.search(start, block)]
+            assert blocks, f"{path} {options!r} is not on the page as it stands in the source"
+
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_cells_that_need_a_kernel_say_so(self, soups, name):
+        soup = soups[f"{name}.html"]
+        if "With a kernel" not in soup.get_text():
+            pytest.skip("no such cell in this chapter yet")
+        still = soup.select(".pieces-still")
+        assert still
+        for place in still:
+            assert "These controls talk to Python" in place.get_text()
+            assert not place.select(".pieces-live")
+        assert any(place.select("svg, img, pre") for place in still), "no last figure"
+
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_no_widget_is_left_to_the_stock_manager(self, soups, name):
+        text = str(soups[f"{name}.html"])
+        assert "application/vnd.jupyter" not in text
+        assert "_esm" not in text, "a module travels inside the page"
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_no_formula_and_no_reference_is_left_raw(self, soups, name):
+        article = soups[f"{name}.html"].select_one("article")
+        if article is None:
+            return
+        for node in article.select("pre, code, script, annotation"):
+            node.decompose()
+        text = article.get_text()
+        assert not re.search(r"\\\(|\\\[|\$\$|\\frac|\\mathrm|katex-error", text)
+        assert not re.search(r"\{(term|doc|cite|ref|eq)(:\w)?\}`", text)
+        assert "Traceback" not in text
+
+    def test_the_address_of_the_repository_stands_on_every_page(self, soups):
+        config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+        for name in CHAPTERS:
+            assert html.unescape(config["repository"]["url"]) in str(soups[f"{name}.html"])
+
+
+def squeeze(text):
+    """A text without the blanks at the ends of its lines and around it."""
+    return re.sub(r"[ \t]+\n", "\n", text).strip()
+
+
+class TestSearch:
+    @BOTH
+    def test_a_word_is_found(self, chromium, address):
+        with opened(chromium, f"{address}/search.html?q=mask") as page:
+            page.wait_for_selector("#search-results li a")
+            page.wait_for_function("!document.querySelector('#search-progress')?.innerText")
+            links = [a.get_attribute("href") for a in page.locator("#search-results li a").all()]
+            assert any("05_causal_attention" in link for link in links)
+            assert page.record.errors == []
+
+    def test_the_search_box_leads_there(self, chromium, home):
+        with opened(chromium, f"{home}/index.html") as page:
+            page.keyboard.press("Control+k")
+            field = page.locator("input[type=search]:visible").first
+            field.fill("causal mask")
+            field.press("Enter")
+            page.wait_for_url("**/search.html?q=causal*")
+            page.wait_for_selector("#search-results li a")
+            assert page.record.errors == []

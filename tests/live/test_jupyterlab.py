@@ -1,0 +1,237 @@
+"""One chapter in a real JupyterLab with a real kernel: run all, move, read, set.
+
+The server runs on a free port of this machine with a token, on a copy of the chapter, with
+settings and data of its own. Two cells are added at the end: one reads a trait, one sets it.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from browser import PICTURE, ROOT, Record
+
+CHAPTER = ROOT / "chapters" / "05_causal_attention.ipynb"
+TOKEN = "a-token-for-one-test"
+READ = 'print("READ", explorer.T, explorer.window, explorer.allowed, int(explorer.mask().sum()))'
+SET = "explorer.T = 5 if explorer.T > 5 else 9\nprint('SET', explorer.T)"
+HERE = "window.jupyterapp.shell.currentWidget"
+# Cells outside the window stay in the page, and nothing asks for news or updates.
+SETTINGS = {
+    "@jupyterlab/notebook-extension/tracker": {
+        "windowingMode": "none",
+        "autoStartDefaultKernel": True,
+    },
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory) -> Iterator[str]:
+    """Start JupyterLab on a copy of the chapter; gives its address."""
+    home = tmp_path_factory.mktemp("lab")
+    for name, setting in SETTINGS.items():
+        path = home / "settings" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(setting), encoding="utf-8")
+    work = home / "work"
+    work.mkdir()
+    notebook = nbformat.read(CHAPTER, as_version=4)
+    notebook.cells += [nbformat.v4.new_code_cell(text) for text in (READ, SET)]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    nbformat.write(notebook, work / "chapter.ipynb")
+
+    port = free_port()
+    places = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+              "JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime",
+              "JUPYTER_DATA_DIR": "data", "IPYTHONDIR": "ipython"}  # fmt: skip
+    environment = os.environ | {name: str(home / place) for name, place in places.items()}
+    environment |= {
+        "OMP_NUM_THREADS": "1",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    options = {
+        "ip": "127.0.0.1",
+        "port": port,
+        "ServerApp.port_retries": 0,
+        "IdentityProvider.token": TOKEN,
+        "ServerApp.root_dir": work,
+        "ServerApp.allow_root": True,
+        "LabApp.expose_app_in_browser": True,
+        "LabApp.news_url": None,
+        "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    log = (home / "log").open("w")
+    server = subprocess.Popen(command, env=environment, cwd=work, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(address, server, home / "log")
+        yield address
+    finally:
+        server.terminate()
+        try:
+            server.wait(15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+        log.close()
+        shutil.rmtree(home / "work", ignore_errors=True)
+
+
+def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
+    """Wait until the server answers."""
+    for _ in range(240):
+        assert server.poll() is None, log.read_text()[-2000:]
+        try:
+            urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2)
+            return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.25)
+    pytest.fail(f"JupyterLab did not start: {log.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="module")
+def page(chromium, lab):
+    """The chapter, opened in JupyterLab, every cell run."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    page.record = Record(page)
+    page.goto(f"{lab}/doc/tree/chapter.ipynb?token={TOKEN}")
+    page.wait_for_function(
+        """() => {
+          const now = window.jupyterapp?.shell?.currentWidget;
+          const ready = now?.sessionContext?.session?.kernel?.status === "idle";
+          return ready && now.content?.widgets?.length;
+        }"""
+    )
+    run(page, "notebook:run-all-cells")
+    yield page
+    context.close()
+
+
+def run(page, command: str) -> None:
+    """Run a command of JupyterLab and wait until it is done and the kernel is idle."""
+    page.evaluate("(command) => window.jupyterapp.commands.execute(command)", command)
+    page.wait_for_function(f"{HERE}.sessionContext.session.kernel.status === 'idle'")
+
+
+def execute(page, cell: str) -> str:
+    """Run the cell with this text again; gives what it prints."""
+    at = page.evaluate(
+        """(text) => {
+          const { content } = window.jupyterapp.shell.currentWidget;
+          const at = content.widgets.findIndex((cell) => cell.model.sharedModel.source === text);
+          content.deselectAll();
+          content.activeCellIndex = at;
+          return at;
+        }""",
+        cell,
+    )
+    assert at >= 0
+    run(page, "notebook:run-cell")
+    page.wait_for_function(
+        "(at) => window.jupyterapp.shell.currentWidget.content.widgets[at].model.outputs?.length",
+        arg=at,
+    )
+    return page.evaluate(
+        """(at) => {
+          const { outputs } = window.jupyterapp.shell.currentWidget.content.widgets[at].model;
+          return outputs.toJSON().map((one) => [one.text].flat().join("")).join("");
+        }""",
+        at,
+    )
+
+
+def explorer(page):
+    return page.locator(".pieces-mask-explorer").first
+
+
+def test_run_all_brings_every_widget_alive(page):
+    explorer(page).wait_for()
+    assert explorer(page).is_visible()
+    made = CHAPTER.read_text(encoding="utf-8")
+    for name, shape in (("FillMask(", "fill-mask"), ("PredictNumber(", "predict-number")):
+        assert page.locator(f".pieces-{shape}").count() == made.count(name)
+    failed = page.evaluate(
+        """() => window.jupyterapp.shell.currentWidget.content.widgets
+          .flatMap((cell) => cell.model.outputs?.toJSON() ?? [])
+          .filter((one) => one.output_type === "error").map((one) => one.evalue)"""
+    )
+    assert failed == []
+
+
+def test_a_control_that_is_moved_is_read_in_python(page):
+    slider = explorer(page).locator(".p-control:visible input[type=range]").first
+    before = explorer(page).evaluate(PICTURE)
+    was = int(slider.input_value())
+    slider.focus()
+    slider.press("ArrowRight")
+    slider.press("ArrowRight")
+    T = int(slider.input_value())
+    assert was + 2 == T
+    assert explorer(page).evaluate(PICTURE) != before
+    printed = execute(page, READ).split()
+    assert printed[0] == "READ"
+    assert int(printed[1]) == T
+    assert printed[3] == printed[4], "what the browser counted is what Python counts"
+
+
+def test_a_trait_set_in_python_moves_the_picture(page):
+    before = explorer(page).evaluate(PICTURE)
+    T = execute(page, SET).removeprefix("SET").strip()
+    slider = explorer(page).locator(".p-control:visible input[type=range]").first
+    page.wait_for_function("([input, T]) => input.value === T", arg=[slider.element_handle(), T])
+    assert explorer(page).evaluate(PICTURE) != before
+    assert f"of {int(T) ** 2} cells are open" in explorer(page).locator(".p-say").inner_text()
+    printed = execute(page, READ).split()
+    assert printed[1] == T
+    assert printed[3] == printed[4]
+
+
+def test_a_cell_that_is_flipped_is_read_in_python(page):
+    board = explorer(page).locator(".p-board").first
+    board.focus()
+    for key in ("ArrowRight", "ArrowRight", "Enter"):  # the cell of query 1 and key 2
+        board.press(key)
+    printed = execute(page, READ).split()
+    assert printed[3] == printed[4]
+
+
+def test_the_theme_of_jupyterlab_counts(page):
+    light = explorer(page).evaluate("(e) => getComputedStyle(e).backgroundColor")
+    drawn = explorer(page).evaluate(PICTURE)
+    page.evaluate(
+        "window.jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' })"
+    )
+    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    page.wait_for_function("([e, light]) => getComputedStyle(e).backgroundColor !== light",
+                           arg=[explorer(page).element_handle(), light])  # fmt: skip
+    assert explorer(page).evaluate(PICTURE) != drawn
+
+
+def test_nothing_of_ours_complains(page):
+    """JupyterLab knows a little MyST and looks for our glossary: that is none of ours."""
+    ours = ("pieces", "anywidget", "mask", "widget", "data:text/javascript")
+    errors = [e for e in page.record.errors if "Cross reference target" not in e]
+    complaints = [e for e in errors if any(word in e.lower() for word in ours)]
+    assert not complaints, "\n".join(complaints)
