@@ -88,7 +88,7 @@ bench: $(READY) browser ## measure the book against its peers
 	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 links: $(READY) ## ask every address in the book whether it still answers
-	$(BIN)/jupyter-book build . --builder linkcheck --keep-going
+	$(BIN)/jupyter-book build . --builder linkcheck --keep-going --path-output _build/links
 
 # Tests open the book in a real browser, which is the one thing pip does not bring.
 browser:

@@ -1,10 +1,23 @@
 """ScoreFunctions: four ways to compare a query with its keys, and what softmax makes of them."""
 
+from typing import Any
+
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice, Count, Real, Result
 
 SCORES = ("scaled_dot", "dot", "additive", "bilinear")
+
+
+class PowerOfTwo(Count):
+    """An integer from `low` to `high` that is a power of two."""
+
+    def validate(self, obj: Any, value: Any) -> int:
+        """Return `value`, or raise `ValueError` where it is no power of two in range."""
+        value = super().validate(obj, value)
+        power = value & (value - 1) == 0
+        require(power, self.name, value, "a power of two", "choose 1, 2, 4, 8, …")
+        return value
 
 
 class ScoreFunctions(PieceWidget):
@@ -20,7 +33,7 @@ class ScoreFunctions(PieceWidget):
         temperature: what scores are divided by before the softmax, 0.1 to 10.
         n_keys: 2 to 12.
         seed: which vectors are drawn, 0 to 9999.
-        query_x, query_y: the query's first two coordinates, −3 to 3.
+        query_x, query_y: the query's first two coordinates, −3 to 3; with D = 1 only the first.
 
     Read back:
         weights: the weights of the keys.
@@ -34,21 +47,15 @@ class ScoreFunctions(PieceWidget):
     title = "Score functions"
 
     score = Choice("scaled_dot", SCORES)
-    D = Count(16, 1, 1024)
+    D = PowerOfTwo(16, 1, 1024)
     temperature = Real(1.0, 0.1, 10.0)
     n_keys = Count(6, 2, 12)
-    seed = Count(256, 0, 9999)
+    seed = Count(3, 0, 9999)
     query_x = Real(1.0, -3.0, 3.0)
     query_y = Real(0.5, -3.0, 3.0)
     weights = Result()
     entropy = Result()
     gradient = Result()
-
-    def __init__(self, **kwargs):
-        D = kwargs.get("D", 16)
-        power = isinstance(D, int) and D > 0 and D & (D - 1) == 0
-        require(power, "D", D, "a power of two from 1 to 1024", "choose 1, 2, 4, …, 1024")
-        super().__init__(**kwargs)
 
     def describe(self) -> str:
         """Return the settings in words."""

@@ -39,6 +39,9 @@ export function heatmap(frame, options) {
     return (value < 0 && signed ? ramp.down : ramp.up)[Math.round(share * STEPS)];
   };
 
+  /** In a cell there is no room for 7.7e−18: it is 0.00 there, and whole in the table view. */
+  const printedAs = (value) => format(Math.abs(value) < 10 ** -digits / 2 ? 0 : value, digits);
+
   function paint() {
     if (!picture || !width) return;
     ramp ??= colours();
@@ -77,7 +80,7 @@ export function heatmap(frame, options) {
         else if (printed && picture.print !== false) {
           brush.font = `${Math.min(13, cell * 0.33)}px ${words}`;
           brush.fillStyle = css(Math.abs(lightness(colour) - lightness(ramp.ink)) > 0.45 ? ramp.ink : ramp.paper);
-          brush.fillText(format(values[i][j], digits), x + (cell - gap) / 2, y + (cell - gap) / 2 + 1);
+          brush.fillText(printedAs(values[i][j]), x + (cell - gap) / 2, y + (cell - gap) / 2 + 1);
         }
         if (marks?.[i]?.[j]) ring(x, y, cell - gap, ramp.leak, 2);
       }
