@@ -8,7 +8,7 @@ import re
 import nbformat
 import pytest
 
-import pieces
+import pieces.widgets
 from browser import ROOT
 from notebook_form import committed_form, repository, setup_cell, text_of
 

@@ -12,7 +12,7 @@ function read(model) {
     kind: choice(model, "score", KINDS.map(([k]) => k)),
     D: 2 ** Math.round(Math.log2(count(model, "D", 1, 1024, 16))),
     temperature: clamp(model.get("temperature"), 0.1, 10, 1),
-    n: count(model, "n_keys", 2, 12, 6), seed: count(model, "seed", 0, 9999, 3),
+    n: count(model, "n_keys", 2, 12, 6), seed: count(model, "seed", 0, 9999, 256),
     x: clamp(model.get("query_x"), -3, 3, 1), y: clamp(model.get("query_y"), -3, 3, 0.5),
   };
 }
@@ -56,7 +56,7 @@ function render({ model, el }) {
   slider(view, model, "D", { label: "coordinates D", min: 1, max: 1024, scale: "power" });
   slider(view, model, "temperature", { label: "temperature", min: 0.1, max: 10, step: 0.1, show: (t) => format(t, 1) });
   slider(view, model, "n_keys", { label: "keys", min: 2, max: 12 });
-  button(view, { label: "Draw again", press: () => set({ seed: (count(model, "seed", 0, 9999, 3) + 1) % 10000 }) });
+  button(view, { label: "Draw again", press: () => set({ seed: (count(model, "seed", 0, 9999, 256) + 1) % 10000 }) });
 
   const map = plane(view, model, set);
   const chart = bars(view, {
