@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
@@ -134,6 +135,13 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
     def log_message(self, *args) -> None:
         """Say nothing."""
+
+
+def book_pages() -> list[str]:
+    """Return every page of the table of contents, and the two that Sphinx adds."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    parts = [file["file"] for part in toc["parts"] for file in part["chapters"]]
+    return [toc["root"], *parts, "genindex", "search"]
 
 
 @contextmanager

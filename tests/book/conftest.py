@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from browser import ROOT, served
 
@@ -21,13 +20,6 @@ SOURCES = (
     "index.md",
     "references.bib",
 )
-
-
-def pages() -> list[str]:
-    """Return every page of the table of contents, and the two that Sphinx adds."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    parts = [file["file"] for part in toc["parts"] for file in part["chapters"]]
-    return [toc["root"], *parts, "genindex", "search"]
 
 
 def newest(*places: Path) -> float:

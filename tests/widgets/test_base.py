@@ -58,7 +58,7 @@ class TestPython:
     @pytest.mark.parametrize("name", NAMES)
     def test_refuses_an_unknown_argument(self, name):
         with pytest.raises(ValueError, match="colour = 7") as error:
-            example(name, colour = 7)
+            example(name, colour=7)
         assert name in str(error.value)
         assert all(control in str(error.value) for control in inputs(name))
 
@@ -181,7 +181,9 @@ class TestAlone:
                         continue  # the first or last step, or the one that stands already
                     before = state(page, widget), picture(page)
                     hand(control)
-                    what = control.evaluate("(c) => c.closest('.p-control, .p-stepper').innerText")
+                    what = control.evaluate(
+                        "(c) => (c.closest('.p-control, .p-stepper') ?? c).innerText"
+                    )
                     assert state(page, widget) != before[0], f"{hand.__name__} {what}: no trait"
                     assert picture(page) != before[1], f"{hand.__name__} {what}: no picture"
                 assert page.record.errors == []

@@ -23,3 +23,15 @@ def test_bad_arguments_are_refused_by_name(argument, value):
 def test_says_its_settings():
     widget = ScoreFunctions(score="dot", D=64)
     assert repr(widget) == "ScoreFunctions: dot score, D = 64, 6 keys, temperature 1.0"
+
+
+def test_refuses_a_size_that_is_no_power_of_two_after_it_is_made_too():
+    widget = ScoreFunctions()
+    with pytest.raises(ValueError, match=r"D = 3.*Remedy"):
+        widget.D = 3
+    assert widget.D == 16
+
+
+def test_every_power_of_two_is_a_size():
+    for exponent in range(11):
+        assert ScoreFunctions(D=2**exponent).D == 2**exponent

@@ -25,7 +25,8 @@ class ScoreFunctions(PieceWidget):
 
     The vectors are drawn in the browser from `seed`, N(0, 1) in every coordinate.
     The plane shows their first two coordinates; those of the query are `query_x` and `query_y`.
-    Additive and bilinear scores use random weights of variance 1 / D, as a layer has at its start.
+    The weights of the additive and the bilinear score are random, as in a layer before training;
+    the bilinear matrix is the product of two projections to 16 numbers.
 
     Args:
         score: one of "scaled_dot", "dot", "additive", "bilinear".
@@ -50,7 +51,7 @@ class ScoreFunctions(PieceWidget):
     D = PowerOfTwo(16, 1, 1024)
     temperature = Real(1.0, 0.1, 10.0)
     n_keys = Count(6, 2, 12)
-    seed = Count(256, 0, 9999)
+    seed = Count(2258, 0, 9999)
     query_x = Real(1.0, -3.0, 3.0)
     query_y = Real(0.5, -3.0, 3.0)
     weights = Result()

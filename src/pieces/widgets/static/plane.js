@@ -1,0 +1,75 @@
+/** A query among its keys in the plane: dragged, tapped or moved by arrow keys. */
+import { clamp, format, h } from "./dom.js";
+
+const REACH = 3; // the query stays within ±REACH, and keys beyond SPAN stand at the edge
+const SPAN = 3.3;
+const SIZE = 240;
+
+/**
+ * Keys stand still; lines as wide as the weights lead to them.
+ * `draw({ x, y, keys, weights, flat })`; `flat` where there is no second coordinate.
+ * @param {{caption: string, where: () => {x: number, y: number}, move: (x: number, y: number) => void}} options
+ */
+export function plane(view, { caption, where, move }) {
+  const place = (v) => SIZE / 2 + (clamp(v, -SPAN, SPAN, 0) / SPAN) * (SIZE / 2 - 10);
+  const round = (v) => Math.round(clamp(v, -REACH, REACH, 0) * 100) / 100;
+  const value = (at, length) => round(((at / length - 0.5) * SIZE * SPAN) / (SIZE / 2 - 10));
+  const lines = h("g", {});
+  const dots = h("g", {});
+  const query = h("g", { class: "p-query", "data-role": "query" }, h("circle", { class: "p-grip", r: 24 }), h("circle", { r: 11 }), h("text", {}, "q"));
+  const svg = h("svg", { class: "p-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: "0", role: "application" },
+    h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), lines, dots, query);
+  const pane = h("figure", { class: "p-pane p-pane-plane" }, h("figcaption", {}, caption), svg);
+  let marks = [];
+  let data = null;
+
+  function follow(event) {
+    const box = svg.getBoundingClientRect();
+    move(value(event.clientX - box.left, box.width), -value(event.clientY - box.top, box.height));
+  }
+  // A finger beside the query scrolls the page; a tap or the mouse calls the query anywhere.
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch" && !query.contains(event.target)) return;
+    svg.setPointerCapture(event.pointerId);
+    follow(event);
+  });
+  svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) follow(event); });
+  svg.addEventListener("click", follow);
+  svg.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const { x, y } = where();
+    move(round(x + step[0]), round(y + step[1]));
+  });
+  view.table("The plane", () => data && {
+    head: ["vector", "x", "y"],
+    rows: [["query", data.x, data.y], ...data.keys.map((k, i) => [`key ${i + 1}`, k[0], k[1]])].map(([name, x, y]) =>
+      [name, format(x), data.flat ? "–" : format(y)]),
+  });
+  return {
+    pane,
+    draw(next) {
+      data = next;
+      const { x, y, keys, weights, flat } = next;
+      if (marks.length !== keys.length) {
+        marks = keys.map((_, i) => ({
+          line: h("line", { "data-role": "weight" }),
+          dot: h("g", { "data-role": "key" }, h("circle", { r: 8.5 }), h("text", {}, String(i + 1))),
+        }));
+        lines.replaceChildren(...marks.map((m) => m.line));
+        dots.replaceChildren(...marks.map((m) => m.dot));
+      }
+      const at = (a, b) => [place(a), place(flat ? 0 : -b)];
+      const [qx, qy] = at(x, y);
+      query.setAttribute("transform", `translate(${qx} ${qy})`);
+      svg.setAttribute("aria-label", `The query at ${format(x)}${flat ? "" : `, ${format(y)}`}. Drag it, or move it with the arrow keys.`);
+      marks.forEach(({ line, dot }, i) => {
+        const [kx, ky] = at(keys[i][0], keys[i][1]);
+        dot.setAttribute("transform", `translate(${kx} ${ky})`);
+        const ends = { x1: qx, y1: qy, x2: kx, y2: ky, "stroke-width": (0.3 + 8 * weights[i]).toFixed(2) };
+        for (const [name, v] of Object.entries(ends)) line.setAttribute(name, v);
+      });
+    },
+  };
+}
