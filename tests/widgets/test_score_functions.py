@@ -34,4 +34,5 @@ def test_refuses_a_size_that_is_no_power_of_two_after_it_is_made_too():
 
 def test_every_power_of_two_is_a_size():
     for exponent in range(11):
-        assert ScoreFunctions(D=2**exponent).D == 2**exponent
+        widget = ScoreFunctions(D=2**exponent)
+        assert widget.D == 2**exponent
