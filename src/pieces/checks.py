@@ -7,7 +7,10 @@ microseconds, waits for no GPU, and leaves ``torch.compile`` and ``torch.export`
 from typing import Any, NoReturn
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Number = int | float
 
 
 def refuse(
@@ -48,6 +51,40 @@ def default_int(argument: str, value: int | None, default: int) -> int:
     value = default if value is None else value
     require_int(argument, value)
     return value
+
+
+def require_positive(argument: str, value: Any) -> None:
+    """Refuse what is not a finite number above 0. Raises: TypeError, ValueError."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    require(number, argument, value, "must be a number", f"pass float({argument})", TypeError)
+    rule, remedy = "must be finite and above 0", "pass a positive number"
+    require(0 < value < float("inf"), argument, value, rule, remedy)
+
+
+def require_module(argument: str, value: Any) -> None:
+    """Refuse what is not an nn.Module, such as a size or a class. Raises: TypeError."""
+    rule, remedy = "must be a module, already built", "pass an instance of nn.Module"
+    require(isinstance(value, nn.Module), argument, value, rule, remedy, TypeError)
+
+
+def require_whole(argument: str, tensor: Tensor) -> None:
+    """Refuse a tensor of floating-point numbers or bools. Raises: TypeError."""
+    whole = not (tensor.is_floating_point() or tensor.is_complex()) and tensor.dtype != torch.bool
+    rule, remedy = "must be whole numbers", "use .long()"
+    require(whole, f"{argument}.dtype", tensor.dtype, rule, remedy, TypeError)
+
+
+def look_up(argument: str, index: Tensor, table: Tensor, remedy: str, **options: Any) -> Tensor:
+    """Rows of a table, [...] -> [..., D]; torch's own "index out of range" made clear.
+
+    A GPU does not report back: there a bad index stops the program with a device assertion.
+    Raises: ValueError on the CPU, if an index is below 0 or beyond the table.
+    """
+    try:
+        return F.embedding(index, table, **options)
+    except IndexError:
+        seen = f"{int(index.min())} .. {int(index.max())}"
+        refuse(argument, seen, f"must be in 0 .. {table.shape[0] - 1}", remedy)
 
 
 def require_float(argument: str, tensor: Tensor) -> None:

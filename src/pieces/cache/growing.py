@@ -1,0 +1,104 @@
+"""One strip of memory for each layer: everything in it, or only a window of the latest."""
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from pieces.cache.protocol import Cache, KeysValues, require_keys_values, require_stored
+from pieces.checks import require, require_int
+
+
+class _Strip:
+    """Keys and values of one layer, with free room behind them.
+
+    When the room is used up, what is still wanted moves to a strip of twice its size: a token is
+    copied about once in all, where joining tensors would copy every token at every step.
+    """
+
+    def __init__(self, k: Tensor, v: Tensor) -> None:
+        self.k, self.v = k[:, :, :0], v[:, :, :0]
+        self.start = self.end = self.seen = 0
+
+    def append(self, k: Tensor, v: Tensor, keep: int | None) -> None:
+        """Write behind the last token; of the older ones, ``keep`` are still wanted."""
+        T = k.shape[2]
+        if keep is not None:
+            self.start = max(self.start, self.end - keep)
+        if self.end + T > self.k.shape[2]:
+            room = 2 * (self.end - self.start + T)
+            self.k, self.v = self._moved(self.k, room), self._moved(self.v, room)
+            self.start, self.end = 0, self.end - self.start
+        self.k[:, :, self.end : self.end + T] = k
+        self.v[:, :, self.end : self.end + T] = v
+        self.end, self.seen = self.end + T, self.seen + T
+
+    def _moved(self, old: Tensor, room: int) -> Tensor:
+        new = old.new_empty(*old.shape[:2], room, old.shape[3])
+        new[:, :, : self.end - self.start] = old[:, :, self.start : self.end]
+        return new
+
+    def read(self) -> KeysValues:
+        """Views, never written again: later tokens go behind them, or to another strip."""
+        return self.k[:, :, self.start : self.end], self.v[:, :, self.start : self.end]
+
+
+class GrowingCache(Cache):
+    """Keeps all keys and values, of any number of layers.
+
+    Memory: 2 S G K numbers for each layer and sequence, and up to as many again in reserve.
+    """
+
+    _keep: int | None = None
+
+    def __init__(self) -> None:
+        self._strips: dict[int, _Strip] = {}
+
+    def update(
+        self, layer: int, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
+    ) -> KeysValues:
+        """See ``Cache.update``."""
+        require_keys_values(k, v)
+        if layer not in self._strips:
+            require_int("layer", layer, minimum=0)
+            self._strips[layer] = _Strip(k, v)
+        strip = self._strips[layer]
+        require_stored("k", k, strip.k, strip.k.shape[0])
+        require_stored("v", v, strip.v, strip.v.shape[0])
+        strip.append(k, v, self._keep)
+        return strip.read()
+
+    def read(self, layer: int) -> KeysValues:
+        """See ``Cache.read``."""
+        rule, remedy = "has no keys yet", "call update first"
+        require(layer in self._strips, "layer", layer, rule, remedy)
+        return self._strips[layer].read()
+
+    def length(self, layer: int = 0) -> int:
+        """See ``Cache.length``."""
+        return self._strips[layer].seen if layer in self._strips else 0
+
+    def select(self, rows: Int[Tensor, "N"]) -> None:
+        """See ``Cache.select``."""
+        for strip in self._strips.values():
+            strip.k, strip.v = strip.k.index_select(0, rows), strip.v.index_select(0, rows)
+
+    def n_bytes(self) -> int:
+        """Memory of all strips, the reserve included."""
+        tensors = [x for strip in self._strips.values() for x in (strip.k, strip.v)]
+        return sum(x.numel() * x.element_size() for x in tensors)
+
+
+class RollingCache(GrowingCache):
+    """Keeps what a sliding window can still reach: the last ``window`` keys, the new ones first.
+
+    An update of T tokens returns them behind at most window - 1 older ones, just what
+    ``masks.sliding_window(T, window, S)`` asks for; of a mask for the whole text, pass the last S
+    columns. Positions go on counting from the beginning of the text.
+
+    Source: Jiang et al. 2023 (Mistral), 2 (rolling buffer cache).
+    Raises: TypeError, ValueError if window is not an int of at least 1.
+    """
+
+    def __init__(self, window: int) -> None:
+        super().__init__()
+        require_int("window", window)
+        self._keep = window - 1

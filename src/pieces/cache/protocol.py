@@ -1,0 +1,104 @@
+"""What a cache is to a model: it stores new keys and values, and gives back all it has."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from pieces.checks import refuse, require, require_float, require_int
+
+KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
+Device = torch.device | str | None
+
+
+class Cache:
+    """The protocol. The new keys come last, so ``masks.causal(T, S)`` and its kin fit."""
+
+    def update(
+        self, layer: int, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
+    ) -> KeysValues:
+        """Store k and v, of T new tokens; return those of all S tokens, oldest first.
+
+        Shapes: k [B, G, T, K], v [B, G, T, Kv] -> [B, G, S, K], [B, G, S, Kv].
+        Raises: TypeError, ValueError if they do not fit each other or what is stored.
+        """
+        raise NotImplementedError
+
+    def read(self, layer: int) -> KeysValues:
+        """What the last update returned. Raises: ValueError if there was none."""
+        raise NotImplementedError
+
+    def length(self, layer: int = 0) -> int:
+        """How many tokens the layer has seen (the longest of the batch)."""
+        raise NotImplementedError
+
+    def positions(self, T: int, layer: int = 0, *, device: Device = None) -> Tensor:
+        """Positions of the next T tokens: [T], or [B, T] where sequences differ in length."""
+        start = self.length(layer)
+        return torch.arange(start, start + T, device=device)
+
+    def padding(self, layer: int = 0) -> Bool[Tensor, "B 1 1 S"] | None:
+        """Which keys of the last update are real, True = may attend; None if all are."""
+        return None
+
+    def select(self, rows: Int[Tensor, "N"]) -> None:
+        """Keep these rows of the batch, in this order, repeated or left out (beam search)."""
+        raise NotImplementedError
+
+    def __getitem__(self, layer: int) -> "LayerCache":
+        """The part of one attention layer. Raises: TypeError, ValueError if not an int >= 0."""
+        require_int("layer", layer, minimum=0)
+        return LayerCache(self, layer)
+
+
+@dataclass(frozen=True)
+class LayerCache:
+    """One layer's part of a cache: what ``MultiHeadAttention`` takes as ``cache=``."""
+
+    cache: Cache
+    layer: int
+
+    def update(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]) -> KeysValues:
+        """See ``Cache.update``."""
+        return self.cache.update(self.layer, k, v)
+
+    def read(self) -> KeysValues:
+        """See ``Cache.read``."""
+        return self.cache.read(self.layer)
+
+    def length(self) -> int:
+        """See ``Cache.length``."""
+        return self.cache.length(self.layer)
+
+    def positions(self, T: int, *, device: Device = None) -> Tensor:
+        """See ``Cache.positions``."""
+        return self.cache.positions(T, self.layer, device=device)
+
+    def padding(self) -> Bool[Tensor, "B 1 1 S"] | None:
+        """See ``Cache.padding``."""
+        return self.cache.padding(self.layer)
+
+
+def require_keys_values(k: Tensor, v: Tensor) -> None:
+    """Refuse all but k [B, G, T, K] and v [B, G, T, Kv] of one dtype."""
+    for name, x in (("k", k), ("v", v)):
+        require_float(name, x)
+        if x.ndim != 4:
+            remedy = "add the missing batch or head axis"
+            refuse(f"{name}.shape", tuple(x.shape), "must be 4-D [B, G, T, K]", remedy)
+    rule = f"must have one value for each key of k, {tuple(k.shape)}"
+    remedy = "compute k and v from the same tokens"
+    require(v.shape[:3] == k.shape[:3], "v.shape", tuple(v.shape), rule, remedy)
+
+
+def require_stored(name: str, x: Tensor, stored: Tensor, B: int) -> None:
+    """Refuse keys or values of another batch, heads, size, dtype or device than those stored.
+
+    ``stored`` ends in [G, *, K]; its other axes are free.
+    """
+    sizes = (B, stored.shape[-3], stored.shape[-1])
+    if (x.shape[0], x.shape[1], x.shape[3]) != sizes or x.dtype != stored.dtype:
+        rule = f"the cache holds [B, G, S, K] with B, G, K = {sizes} in {stored.dtype}"
+        seen = (tuple(x.shape), x.dtype)
+        refuse(name, seen, rule, "start a new cache for another batch, layer or dtype")

@@ -1,0 +1,215 @@
+"""Attention tile by tile: the exact result without ever holding the T × S matrix of weights.
+
+A softmax needs the sum over a whole row, but a sum can be carried along: keep the largest score
+so far, the sum of exponentials below it and the output below it, and rescale all three whenever a
+larger score appears. The backward pass computes the tiles again instead of having stored them.
+Written in plain torch to be read: it saves memory, not time. The fused kernels do both.
+
+``mask`` and ``bias`` are tensors as everywhere, or functions of positions, which need no memory:
+``lambda i, j: j <= i`` is the causal mask. i [t, 1] are queries, j [1, s] keys; the last query
+has the position of the last key. A tile that a mask hides entirely is skipped.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from pieces.attention import (
+    AttentionCore,
+    Bias,
+    Keys,
+    Mask,
+    Output,
+    Queries,
+    Values,
+    Weights,
+    share_heads,
+)
+from pieces.checks import require_attention, require_int
+
+OfPositions = Callable[[Tensor, Tensor], Tensor]
+
+
+def flash_attention(
+    q: Queries,
+    k: Keys,
+    v: Values,
+    *,
+    mask: Mask | OfPositions = None,
+    bias: Bias | OfPositions = None,
+    block_size: int = 128,
+) -> Output:
+    """The output of ``attention``, in memory that grows as T + S and not as T S.
+
+    For each tile of a row, with scores s_j and the largest score so far m, then m':
+
+    m' = max(m, max_j s_j),  l' = l e^(m - m') + Σ_j e^(s_j - m'),
+    o' = o e^(m - m') + Σ_j e^(s_j - m') v_j;  at the end o / l, or 0 if the row saw nothing
+
+    Source: Dao et al. 2022 (FlashAttention), 3.1, algorithm 1; Dao 2023 (FlashAttention-2), 3.1.
+    Shapes: as ``attention``. A function gives a mask (bool) or bias for a tile, [t, s] or anything
+    that stretches to [B, H, t, s]. Gradients reach a bias tensor, not what a function uses.
+    Raises: TypeError, ValueError as ``attention``, and if block_size is not an int of at least 1.
+    """
+    require_int("block_size", block_size)
+    require_attention(q, k, v, *(None if callable(x) else x for x in (mask, bias)))
+    return _Flash.apply(q, k, v, bias, mask, block_size)
+
+
+class FlashCore(AttentionCore):
+    """``flash_attention`` between the projections: ``MultiHeadAttention(..., core=FlashCore())``.
+
+    Weights, when they are asked for, come from ``attention``, which holds the whole matrix.
+    Raises: TypeError, ValueError if block_size is not an int of at least 1.
+    """
+
+    def __init__(self, block_size: int = 128) -> None:
+        super().__init__()
+        require_int("block_size", block_size)
+        self.block_size = block_size
+
+    def forward(
+        self,
+        q: Queries,
+        k: Keys,
+        v: Values,
+        *,
+        mask: Mask | OfPositions = None,
+        bias: Bias | OfPositions = None,
+        return_weights: bool = False,
+    ) -> tuple[Output, Weights | None]:
+        """Return (output, weights), or (output, None). Shapes and errors: as ``attention``."""
+        if return_weights:
+            return super().forward(q, k, v, mask=mask, bias=bias, return_weights=True)
+        return flash_attention(q, k, v, mask=mask, bias=bias, block_size=self.block_size), None
+
+
+class _Inputs(NamedTuple):
+    """What both passes cut into tiles."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    bias: Tensor | OfPositions | None
+    mask: Tensor | OfPositions | None
+
+
+class _Flash(torch.autograd.Function):
+    """Of all weights, one number a row is kept: the log of its sum of exponentials."""
+
+    @staticmethod
+    def forward(ctx: Any, q, k, v, bias, mask, block_size: int) -> Tensor:
+        x = _Inputs(q, k, v, bias, mask)
+        output = torch.empty(*q.shape[:3], v.shape[-1], dtype=_working(q), device=q.device)
+        log_sum = output.new_empty(*q.shape[:3], 1)
+        for rows in _blocks(q.shape[2], block_size):
+            peak = torch.full_like(log_sum[:, :, rows], -torch.inf)
+            total, carried = torch.zeros_like(peak), torch.zeros_like(output[:, :, rows])
+            for columns in _blocks(k.shape[2], block_size):
+                scores = _scores(x, rows, columns)
+                if scores is not None:
+                    higher = torch.maximum(peak, scores.amax(dim=-1, keepdim=True))
+                    level = higher.masked_fill(higher == -torch.inf, 0.0)
+                    shrink, raised = (peak - level).exp(), (scores - level).exp()
+                    total = total * shrink + raised.sum(dim=-1, keepdim=True)
+                    carried = carried * shrink + raised @ _shared(v, columns, x)
+                    peak = higher
+            output[:, :, rows] = carried / total.masked_fill(total == 0, 1.0)
+            log_sum[:, :, rows] = peak + total.log()
+        tensors = [x if isinstance(x, Tensor) else None for x in (bias, mask)]
+        ctx.save_for_backward(q, k, v, *tensors, output, log_sum)
+        ctx.functions = [None if isinstance(x, Tensor) else x for x in (bias, mask)]
+        ctx.block_size = block_size
+        return output.to(q.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, *tensors, output, log_sum = ctx.saved_tensors
+        bias, mask = (f if x is None else x for x, f in zip(tensors, ctx.functions, strict=True))
+        x = _Inputs(q, k, v, bias, mask)
+        grads = [torch.zeros_like(t, dtype=_working(q)) for t in (q, k, v)]
+        wanted = ctx.needs_input_grad[3]
+        grads.append(torch.zeros_like(bias, dtype=_working(q)) if wanted else None)
+        log_sum = log_sum.masked_fill(log_sum == -torch.inf, torch.inf)  # blind rows: e^-inf = 0
+        grad_output = grad_output.to(_working(q))
+        along = (grad_output * output).sum(dim=-1, keepdim=True)
+        for rows in _blocks(q.shape[2], ctx.block_size):
+            for columns in _blocks(k.shape[2], ctx.block_size):
+                saved = (log_sum[:, :, rows], grad_output[:, :, rows], along[:, :, rows])
+                _tile_backward(x, rows, columns, saved, grads)
+        of_inputs = [g.to(t.dtype) for g, t in zip(grads[:3], (q, k, v), strict=True)]
+        return *of_inputs, grads[3].to(bias.dtype) if wanted else None, None, None
+
+
+def _tile_backward(
+    x: _Inputs, rows: slice, columns: slice, saved: tuple[Tensor, ...], grads: list[Tensor | None]
+) -> None:
+    """Add one tile's part to the gradients of q, k, v and the bias."""
+    scores = _scores(x, rows, columns)
+    if scores is None:
+        return
+    log_sum, grad_output, along = saved
+    weights = (scores - log_sum).exp()
+    grad_scores = weights * (grad_output @ _shared(x.v, columns, x).mT - along)
+    of_keys = grad_scores.mT @ _queries(x, rows)
+    of_queries = grad_scores @ _shared(x.k, columns, x) / math.sqrt(x.q.shape[-1])
+    grads[0][:, :, rows] += of_queries
+    grads[1][:, :, columns] += _summed(of_keys, x.k.shape[1])
+    grads[2][:, :, columns] += _summed(weights.mT @ grad_output, x.k.shape[1])
+    if grads[3] is not None:
+        part = _cut(grads[3], rows, columns, None, None)
+        part += grad_scores.sum_to_size(part.shape)
+
+
+def _scores(x: _Inputs, rows: slice, columns: slice) -> Tensor | None:
+    """A tile of scores, -inf where hidden; None if all of it is."""
+    older = x.k.shape[2] - x.q.shape[2]
+    i = torch.arange(rows.start, rows.stop, device=x.q.device)[:, None] + older
+    j = torch.arange(columns.start, columns.stop, device=x.q.device)
+    seen = _cut(x.mask, rows, columns, i, j)
+    if seen is not None and not torch.compiler.is_compiling() and not seen.any():
+        return None
+    scores = _queries(x, rows) @ _shared(x.k, columns, x).mT
+    bias = _cut(x.bias, rows, columns, i, j)
+    scores = scores if bias is None else scores + bias.to(scores.dtype)
+    return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
+
+
+def _working(q: Tensor) -> torch.dtype:
+    """Sums are carried in float32 at least."""
+    return torch.promote_types(q.dtype, torch.float32)
+
+
+def _queries(x: _Inputs, rows: slice) -> Tensor:
+    """A block of queries, divided by sqrt(K)."""
+    return x.q[:, :, rows].to(_working(x.q)) / math.sqrt(x.q.shape[-1])
+
+
+def _shared(keys: Tensor, columns: slice, x: _Inputs) -> Tensor:
+    """A block of keys or values, one for each head."""
+    return share_heads(keys[:, :, columns].to(_working(x.q)), x.q.shape[1])
+
+
+def _blocks(length: int, size: int) -> Iterator[slice]:
+    """Cut 0 .. length - 1 into slices of at most ``size``."""
+    return (slice(start, min(start + size, length)) for start in range(0, length, size))
+
+
+def _cut(
+    x: Tensor | OfPositions | None, rows: slice, columns: slice, i: Tensor | None, j: Tensor | None
+) -> Tensor | None:
+    """A tile of a mask or bias: a view of a tensor, or what the function says."""
+    if not isinstance(x, Tensor):
+        return None if x is None else x(i, j)
+    rows = rows if x.shape[-2] > 1 else slice(None)
+    return x[..., rows, columns if x.shape[-1] > 1 else slice(None)]
+
+
+def _summed(x: Tensor, n_kv_heads: int) -> Tensor:
+    """Gradients of shared heads add up: [B, H, s, K] -> [B, G, s, K]."""
+    return x.unflatten(1, (n_kv_heads, -1)).sum(dim=2)

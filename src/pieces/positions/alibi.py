@@ -1,0 +1,83 @@
+"""A penalty on distance, with a slope for each head and nothing to train."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pieces.checks import Number, require, require_int, require_positive
+from pieces.masks import Device
+from pieces.positions.encoding import (
+    KeyPositions,
+    PositionalEncoding,
+    Positions,
+    key_positions,
+    relative_positions,
+)
+
+
+def alibi_slopes(
+    n_heads: int, steepest: Number = 8.0, *, device: Device = None
+) -> Float[Tensor, "{n_heads}"]:
+    """The slopes m, for any number of heads.
+
+    m_h = 2^(-steepest h / n), h = 1 .. n, for n heads, a power of 2
+
+    For other numbers the authors' code, not the paper, says how: n is the power of 2 below, and
+    the missing heads take every other slope of 2n heads, in the order 1, 3, 5: not sorted.
+
+    Source: Press et al. 2022 (ALiBi), 3, and its published code; source text, ALiBi listing.
+    Shapes: -> [n_heads], float32. Raises: TypeError, ValueError if n_heads is not an int >= 1.
+    """
+    require_int("n_heads", n_heads)
+    require_positive("steepest", steepest)
+    n = 2 ** math.floor(math.log2(n_heads))
+    first = torch.arange(1, n + 1, device=device) / n
+    others = (torch.arange(n_heads - n, device=device) + 0.5) / n
+    return torch.exp2(-steepest * torch.cat((first, others)))
+
+
+class ALiBi(PositionalEncoding):
+    """Attention with linear biases: the further away a key, the lower its score.
+
+    bias[h, i, j] = -m_h |i - j|
+
+    Under a causal mask |i - j| is the i - j of the paper; without one it counts both sides alike.
+    Libraries often add m_h j instead: equal after a causal softmax (a row differs by a constant),
+    but wrong without the mask, and its large numbers ruin low precision. This one is built in
+    float32, and 0 where i = j.
+
+    Source: Press et al. 2022 (ALiBi), 3; source text, ALiBi. ``steepest`` is MPT's alibi_bias_max.
+    Raises: TypeError, ValueError if n_heads is not an int of at least 1 or steepest not above 0.
+    """
+
+    def __init__(self, n_heads: int, *, steepest: Number = 8.0) -> None:
+        super().__init__()
+        require_int("n_heads", n_heads)
+        require_positive("steepest", steepest)
+        self.n_heads, self.steepest = n_heads, steepest
+
+    def forward(
+        self, queries: Positions, keys: KeyPositions | None = None
+    ) -> Float[Tensor, "#B H T S"]:
+        """The bias between any positions; keys left out are the queries. Once for all layers.
+
+        Shapes: queries [T] or [B, T], keys [S] or [B, S] -> [1, H, T, S] or [B, H, T, S], float32.
+        Raises: TypeError, ValueError if the positions are not whole numbers of these shapes.
+        """
+        distance = relative_positions(queries, queries if keys is None else keys).abs()
+        slopes = alibi_slopes(self.n_heads, self.steepest, device=distance.device)
+        return -slopes[:, None, None] * distance.view(-1, 1, *distance.shape[-2:])
+
+    def bias(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
+    ) -> Float[Tensor, "#B H T S"]:
+        """The bias for the queries at ``positions``. Raises: ValueError if q has other heads."""
+        rule, remedy = f"axis 1 must be the {self.n_heads} heads", "build ALiBi(n_heads)"
+        require(q.shape[1] == self.n_heads, "q.shape", tuple(q.shape), rule, remedy)
+        return self(positions, key_positions(positions, k.shape[2]))
+
+    def extra_repr(self) -> str:
+        """Sizes, for ``print(model)``."""
+        return f"n_heads={self.n_heads}, steepest={self.steepest}"

@@ -1,0 +1,74 @@
+"""The protocol of all positional encodings: three methods, of which each encoding overrides one.
+
+Positions are whole numbers, [T] for a batch that is aligned, or [B, T] where sequences differ
+(left padding). Calling an encoding gives its raw numbers; the methods put them in their place.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from pieces.checks import refuse, require_whole
+
+Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"]
+KeyPositions = Int[Tensor, "S"] | Int[Tensor, "#B S"]
+
+
+class PositionalEncoding(nn.Module):
+    """What positions do to a model: as it stands, nothing."""
+
+    def add(self, embeddings: Float[Tensor, "B T D"], positions: Positions) -> Tensor:
+        """Place 1, once below the first layer: embeddings [B, T, D] -> [B, T, D]."""
+        return embeddings
+
+    def rotate(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G T K"], positions: Any
+    ) -> tuple[Tensor, Tensor]:
+        """Place 2, in each attention layer: the new q [B, H, T, K], k [B, G, T, K] -> the same."""
+        return q, k
+
+    def bias(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Any
+    ) -> Tensor | None:
+        """Place 3, in each attention layer: what is added to the scores [B, H, T, S], or None.
+
+        ``positions`` are those of the queries, the last of the S keys; cached ones stand before.
+        """
+        return None
+
+
+def key_positions(positions: Positions, S: int) -> KeyPositions:
+    """Positions of the S keys that end with the queries' own tokens.
+
+    Without a cache the keys are the same tokens. With one, older keys stand before the queries
+    without a gap, so in a batch padded on the left the padding gets negative positions.
+    Shapes: positions [T] or [B, T] -> [S] or [B, S].
+    """
+    if positions.shape[-1] == S:
+        return positions
+    return positions[..., -1:] + torch.arange(1 - S, 1, device=positions.device)
+
+
+def relative_positions(queries: Positions, keys: KeyPositions) -> Int[Tensor, "*batch T S"]:
+    """How many steps key j lies before (negative) or behind query i: j - i.
+
+    Shapes: queries [T] or [B, T], keys [S] or [B, S] -> [T, S] or [B, T, S].
+    Raises: TypeError if they are not whole numbers, ValueError if they have other axes.
+    """
+    require_positions("queries", queries)
+    require_positions("keys", keys)
+    return keys[..., None, :] - queries[..., :, None]
+
+
+def require_positions(argument: str, positions: Tensor, of: tuple[int, int] | None = None) -> None:
+    """Refuse what is not whole numbers [T] or [B, T], with B and T as in ``of`` (B may be 1)."""
+    require_whole(argument, positions)
+    fits = positions.ndim in (1, 2)
+    if of is not None:
+        fits = tuple(positions.shape) in ((of[1],), tuple(of), (1, of[1]))
+    if not fits:
+        rule = f"must be [T] or [B, T]{'' if of is None else f', with B, T = {tuple(of)}'}"
+        remedy = "pass torch.arange(T), or one row for each sequence"
+        refuse(f"{argument}.shape", tuple(positions.shape), rule, remedy)
