@@ -121,6 +121,8 @@ def moved(page, at, first=False):
     assert controls, "a widget without controls"
     reacted = 0
     for control in controls:
+        if control.is_disabled() or control.get_attribute("aria-current") == "step":
+            continue  # the last step was reached, or it stands there already
         if control.get_attribute("class") == "p-board":
             control.focus()
             before = page.evaluate(STATE, id), stage.evaluate(PICTURE)
@@ -285,6 +287,25 @@ class TestContent:
 def squeeze(text):
     """A text without the blanks at the ends of its lines and around it."""
     return re.sub(r"[ \t]+\n", "\n", text).strip()
+
+
+class TestIcons:
+    @pytest.mark.parametrize("name", ["index", *CHAPTERS[-1:]])
+    def test_every_icon_has_its_sign(self, chromium, home, name):
+        """The fonts are cut to what is shown: nothing shown may be missing."""
+        with opened(chromium, f"{home}/{name}.html") as page:
+            blank = page.evaluate("""async () => {
+              await document.fonts.ready;
+              const seen = (icon) => icon.offsetParent;
+              const signs = [...document.querySelectorAll("[class*=fa-]")].filter(seen);
+              return signs.map((e) => [e.className, getComputedStyle(e, "::before").content])
+                .filter(([, content]) => ["none", "normal", '""'].includes(content));
+            }""")
+            assert blank == []
+            fonts = page.evaluate(
+                "[...document.fonts].filter((f) => f.status === 'error').map((f) => f.family)"
+            )
+            assert fonts == []
 
 
 class TestSearch:

@@ -51,7 +51,7 @@ class ScoreFunctions(PieceWidget):
     D = PowerOfTwo(16, 1, 1024)
     temperature = Real(1.0, 0.1, 10.0)
     n_keys = Count(6, 2, 12)
-    seed = Count(2258, 0, 9999)
+    seed = Count(2894, 0, 9999)
     query_x = Real(1.0, -3.0, 3.0)
     query_y = Real(0.5, -3.0, 3.0)
     weights = Result()

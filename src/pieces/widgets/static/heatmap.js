@@ -32,7 +32,22 @@ export function heatmap(frame, options) {
     const c = readColours(board, COLOURS);
     const end = c[role] ?? c.weight;
     const shade = (to) => Array.from({ length: STEPS + 1 }, (_, i) => mix(c.paper, to, (i / STEPS) ** 0.85));
-    return { ...c, up: shade(end), down: shade(c.negative) };
+    return { ...c, up: shade(end), down: shade(c.negative), hatch: stripes(c.mask), family: getComputedStyle(board).fontFamily };
+  }
+  /** Diagonal stripes as a pattern: one fill a cell, however many cells there are. */
+  function stripes(colour) {
+    const ratio = window.devicePixelRatio || 1;
+    const side = Math.round(5 * ratio);
+    const tile = h("canvas", { width: side, height: side });
+    const pen = tile.getContext("2d");
+    pen.strokeStyle = css(colour);
+    pen.lineWidth = ratio;
+    pen.beginPath();
+    for (const at of [-side, 0, side]) { pen.moveTo(at - 1, side + 1); pen.lineTo(at + side + 1, -1); }
+    pen.stroke();
+    const pattern = brush.createPattern(tile, "repeat");
+    pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+    return pattern;
   }
   const tint = (value, top) => {
     const share = Math.min(1, Math.abs(value) / (top || 1));
@@ -67,7 +82,7 @@ export function heatmap(frame, options) {
     brush.textBaseline = "middle";
     brush.textAlign = "center";
     const printed = cell >= 27;
-    const words = getComputedStyle(board).fontFamily;
+    const { family } = ramp;
     for (let i = 0; i < T; i++) {
       for (let j = 0; j < S; j++) {
         const x = left + j * cell;
@@ -78,14 +93,14 @@ export function heatmap(frame, options) {
         brush.fillRect(x, y, cell - gap, cell - gap);
         if (!open) hatch(x, y, cell - gap);
         else if (printed && picture.print !== false) {
-          brush.font = `${Math.min(13, cell * 0.33)}px ${words}`;
+          brush.font = `${Math.min(13, cell * 0.33)}px ${family}`;
           brush.fillStyle = css(Math.abs(lightness(colour) - lightness(ramp.ink)) > 0.45 ? ramp.ink : ramp.paper);
           brush.fillText(printedAs(values[i][j]), x + (cell - gap) / 2, y + (cell - gap) / 2 + 1);
         }
         if (marks?.[i]?.[j]) ring(x, y, cell - gap, ramp.leak, 2);
       }
     }
-    labels(T, S, words);
+    labels(T, S, family);
     if (focus != null && focus < T) frameRow(focus, S);
     if (cursor && document.activeElement === board) {
       ring(left + cursor.j * cell, head + cursor.i * cell, cell - gap, ramp.ink, 2);
@@ -93,20 +108,8 @@ export function heatmap(frame, options) {
   }
 
   function hatch(x, y, size) {
-    brush.save();
-    brush.beginPath();
-    brush.rect(x, y, size, size);
-    brush.clip();
-    brush.strokeStyle = css(ramp.mask);
-    brush.lineWidth = 1;
-    brush.beginPath();
-    const stride = Math.max(4, size / 5);
-    for (let d = -size; d < size; d += stride) {
-      brush.moveTo(x + d, y + size);
-      brush.lineTo(x + d + size, y);
-    }
-    brush.stroke();
-    brush.restore();
+    brush.fillStyle = ramp.hatch;
+    brush.fillRect(x, y, size, size);
   }
   function ring(x, y, size, colour, line) {
     brush.strokeStyle = css(colour);
@@ -118,11 +121,11 @@ export function heatmap(frame, options) {
     brush.lineWidth = 2;
     brush.strokeRect(layout.left - 1, layout.top + i * layout.cell - 1, S * layout.cell + 1, layout.cell + 1);
   }
-  function labels(T, S, words) {
+  function labels(T, S, family) {
     const { rows = [], columns = [] } = picture;
     const { cell, left, top } = layout;
     brush.fillStyle = css(ramp.faint);
-    brush.font = `11px ${words}`;
+    brush.font = `11px ${family}`;
     const every = cell >= 13 ? 1 : cell >= 7 ? 2 : 4;
     brush.textAlign = "right";
     for (let i = 0; i < T; i += every) brush.fillText(rows[i] ?? String(i + 1), left - 5, top + (i + 0.5) * cell, left - 6);

@@ -28,12 +28,16 @@ export function plane(view, { caption, where, move }) {
     move(value(event.clientX - box.left, box.width), -value(event.clientY - box.top, box.height));
   }
   // A finger beside the query scrolls the page; a tap or the mouse calls the query anywhere.
+  let dragging = false; // a finger is captured at once wherever it lands, so capture says nothing
   svg.addEventListener("pointerdown", (event) => {
-    if (event.pointerType === "touch" && !query.contains(event.target)) return;
+    dragging = event.pointerType !== "touch" || query.contains(event.target);
+    if (!dragging) return;
     svg.setPointerCapture(event.pointerId);
     follow(event);
   });
-  svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) follow(event); });
+  svg.addEventListener("pointermove", (event) => { if (dragging) follow(event); });
+  for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => { dragging = false; });
+  query.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false }); // a finger on it drags it
   svg.addEventListener("click", follow);
   svg.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];

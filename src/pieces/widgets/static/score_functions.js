@@ -11,7 +11,7 @@ function read(model) {
     kind: choice(model, "score", KINDS.map(([k]) => k)),
     D: 2 ** Math.round(Math.log2(count(model, "D", 1, 1024, 16))),
     temperature: clamp(model.get("temperature"), 0.1, 10, 1),
-    n: count(model, "n_keys", 2, 12, 6), seed: count(model, "seed", 0, 9999, 2258),
+    n: count(model, "n_keys", 2, 12, 6), seed: count(model, "seed", 0, 9999, 2894),
     x: clamp(model.get("query_x"), -3, 3, 1), y: clamp(model.get("query_y"), -3, 3, 0.5),
   };
 }
@@ -51,7 +51,7 @@ function render({ model, el }) {
   slider(view, model, "D", { label: "coordinates D", min: 1, max: 1024, scale: "power" });
   slider(view, model, "temperature", { label: "temperature", min: 0.1, max: 10, step: 0.1, show: (t) => format(t, 1) });
   slider(view, model, "n_keys", { label: "keys", min: 2, max: 12 });
-  button(view, { label: "Draw again", press: () => set({ seed: (count(model, "seed", 0, 9999, 2258) + 1) % 10000 }) });
+  button(view, { label: "Draw again", press: () => set({ seed: (count(model, "seed", 0, 9999, 2894) + 1) % 10000 }) });
 
   const map = plane(view, {
     caption: "First two coordinates: drag the query",
@@ -115,12 +115,12 @@ function sentence({ kind, D, n }, { weights, largest, entropy: spread, gradient 
     ? `Key ${weights.indexOf(largest) + 1} takes everything: the softmax is saturated, and almost no gradient passes.`
     : spread > 0.95 * Math.log(n) ? "This is close to a plain average of the values."
       : `Key ${weights.indexOf(largest) + 1} gets the largest weight, ${format(largest)}.`;
-  const root = format(Math.sqrt(D), 1);
+  const root = `√D\u00a0=\u00a0${format(Math.sqrt(D), 1)}`;
   return `${first} ${{
-    dot: () => `Scores of random vectors are about √D = ${root} in size.`,
-    scaled_dot: () => `Divided by √D = ${root}, scores stay about 1 in size, whatever D is.`,
+    dot: () => `Scores of random vectors are about ${root} in size.`,
+    scaled_dot: () => `Divided by ${root}, scores stay about 1 in size, whatever D is.`,
     additive: () => `tanh keeps every score within ±${format(v.reduce((sum, x) => sum + Math.abs(x), 0), 1)}, whatever D is. W, U and v are random here.`,
-    bilinear: () => `Two random projections to ${HIDDEN} numbers make its W: scores are about √${HIDDEN} = 4 in size, whatever D is.`,
+    bilinear: () => `Two random projections to ${HIDDEN} numbers make its W: scores are about √${HIDDEN}\u00a0=\u00a04 in size, whatever D is.`,
   }[kind]()}`;
 }
 
