@@ -1,0 +1,179 @@
+"""The feed-forward sublayer: two matrices with a bend between, applied to each token alone.
+
+The gated family has a third matrix: one path is bent and opens or closes the other.
+Activations are functions, element by element; any other function or module serves as well.
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pieces.checks import (
+    require,
+    require_features,
+    require_float,
+    require_int,
+    require_module,
+)
+
+Activation = Callable[[Tensor], Tensor]
+Numbers = Float[Tensor, "..."]
+
+
+def relu(x: Numbers) -> Numbers:
+    """Cut off below 0.
+
+    ReLU(x) = max(x, 0)
+
+    Source: Vaswani et al. 2017, 3.3; source text (5.20). Shapes: any.
+    """
+    return F.relu(x)
+
+
+def sigmoid(x: Numbers) -> Numbers:
+    """A soft switch from 0 to 1: the gate of the first GLU.
+
+    sigmoid(x) = 1 / (1 + exp(-x))
+
+    Source: Dauphin et al. 2017, 2. Shapes: any.
+    """
+    return torch.sigmoid(x)
+
+
+def swish(x: Numbers, beta: float = 1.0) -> Numbers:
+    """A number times its own switch. β = 1 is SiLU; a large β nears ReLU; β = 0 is x / 2.
+
+    Swish(x) = x sigmoid(β x)
+
+    Source: Ramachandran et al. 2017; source text (5.21). Shapes: any.
+    """
+    return F.silu(x) if beta == 1 else x * torch.sigmoid(beta * x)
+
+
+def gelu(x: Numbers) -> Numbers:
+    """A number times the chance that a standard normal one is smaller.
+
+    GELU(x) = x Φ(x) = x (1 + erf(x / sqrt(2))) / 2
+
+    Source: Hendrycks and Gimpel 2016, 2; source text (5.22). Shapes: any.
+    """
+    return F.gelu(x)
+
+
+def gelu_tanh(x: Numbers) -> Numbers:
+    """GELU as GPT-2 and Gemma compute it, within 0.0005 of the exact one.
+
+    GELU(x) ≈ x (1 + tanh(sqrt(2 / π) (x + 0.044715 x³))) / 2
+
+    Source: Hendrycks and Gimpel 2016, 2. Shapes: any.
+    """
+    return F.gelu(x, approximate="tanh")
+
+
+def identity(x: Numbers) -> Numbers:
+    """No bend: as a gate it gives the bilinear layer. Source: Shazeer 2020, 2."""
+    return x
+
+
+def two_thirds(d_ff: int, multiple_of: int = 1) -> int:
+    """The width at which three matrices have the parameters of two of width ``d_ff``.
+
+    d = 2 d_ff / 3, rounded down, then up to a multiple
+
+    LLaMA 7B: two_thirds(4 * 4096, 256) = 11008.
+    Source: Shazeer 2020, 2; Touvron et al. 2023, 2.2.
+    Raises: TypeError, ValueError if an argument is not an int of at least 1.
+    """
+    require_int("d_ff", d_ff)
+    require_int("multiple_of", multiple_of)
+    return max(1, -(-(2 * d_ff // 3) // multiple_of)) * multiple_of
+
+
+class FeedForward(nn.Module):
+    """Widen, bend, narrow.
+
+    FFN(x) = σ(x W_U + b_1) W_D + b_2
+
+    ``dropout`` is a module between the bend and W_D. Sizes left out: out_bias is bias.
+    Source: Vaswani et al. 2017, 3.3, eq. (2); source text (5.8).
+    Shapes: up.weight [d_ff, d_model], down.weight [d_model, d_ff].
+    Raises: TypeError, ValueError if a size is not an int of at least 1; TypeError if activation
+    cannot be called or dropout is not a module.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        activation: Activation = relu,
+        *,
+        bias: bool = True,
+        out_bias: bool | None = None,
+        dropout: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        require_int("d_model", d_model)
+        require_int("d_ff", d_ff)
+        require_activation(activation)
+        self.activation = activation
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias if out_bias is None else out_bias)
+        self.dropout = nn.Identity() if dropout is None else dropout
+        require_module("dropout", self.dropout)
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        require_float("x", x)
+        require_features("x", x, self.up.in_features)
+        return self.down(self.dropout(self.activation(self.up(x))))
+
+
+class GatedFeedForward(nn.Module):
+    """Widen twice; the one, bent, says how much of the other passes; narrow.
+
+    FFN(x) = (σ(x W_G) ⊙ (x W_U)) W_D
+
+    σ is swish for SwiGLU (5.23), gelu or gelu_tanh for GeGLU (5.24), relu for ReGLU, sigmoid for
+    GLU, identity for the bilinear layer. W_D is left out in (5.23) and (5.24), but is needed.
+    ``dropout`` is a module before W_D. Sizes left out: out_bias is bias.
+
+    Source: Shazeer 2020, 2, eq. (6); source text (5.23), (5.24).
+    Shapes: gate.weight, up.weight [d_ff, d_model], down.weight [d_model, d_ff].
+    Raises: as ``FeedForward``.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        activation: Activation = swish,
+        *,
+        bias: bool = False,
+        out_bias: bool | None = None,
+        dropout: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        require_int("d_model", d_model)
+        require_int("d_ff", d_ff)
+        require_activation(activation)
+        self.activation = activation
+        self.gate = nn.Linear(d_model, d_ff, bias=bias)
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias if out_bias is None else out_bias)
+        self.dropout = nn.Identity() if dropout is None else dropout
+        require_module("dropout", self.dropout)
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        require_float("x", x)
+        require_features("x", x, self.up.in_features)
+        return self.down(self.dropout(self.activation(self.gate(x)) * self.up(x)))
+
+
+def require_activation(activation: Activation) -> None:
+    """Refuse what cannot be called, such as the name of an activation. Raises: TypeError."""
+    rule, remedy = "must be a function or a module", "pass feedforward.gelu, not 'gelu'"
+    require(callable(activation), "activation", activation, rule, remedy, TypeError)

@@ -1,0 +1,89 @@
+"""What keeps a router healthy in training: losses on its logits, and a way to get at them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from pieces.checks import require, require_mask
+from pieces.moe.router import Router, Routing, require_choice, require_float
+
+Logits = Float[Tensor, "*batch E"]
+Real = Bool[Tensor, "..."] | None
+
+
+def load_balancing_loss(logits: Logits, k: int, mask: Real = None) -> Float[Tensor, ""]:
+    """k if all experts are used alike, up to E where the same k get everything.
+
+    loss = E sum over e of f_e P_e,  f_e: how many of a token's k choices are e, P_e: its mean
+    probability, both averaged over the tokens
+
+    Only P has a gradient: it lowers the probability of what is chosen often. Several layers are
+    averaged together if stacked: ``torch.stack(logits)``. ``mask`` (True = a real token) leaves
+    padding out, and stretches to the leading axes of the logits.
+
+    Source: Fedus et al. 2021 (Switch Transformer), 2.2, eq. (4) to (6), there with k = 1.
+    Shapes: logits [..., E], mask [...] -> one number. Raises: TypeError, ValueError as ``route``,
+    TypeError if mask is not bool, ValueError if it does not fit.
+    """
+    require_choice(logits, k)
+    real, tokens = _real(logits, mask), tuple(range(logits.ndim - 1))
+    probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=-1)
+    chosen = F.one_hot(probabilities.topk(k, dim=-1).indices, logits.shape[-1]).sum(dim=-2)
+    share = (chosen * real).sum(dim=tokens) / real.sum()
+    probability = (probabilities * real).sum(dim=tokens) / real.sum()
+    return logits.shape[-1] * (share * probability).sum()
+
+
+def router_z_loss(logits: Logits, mask: Real = None) -> Float[Tensor, ""]:
+    """Keeps the logits small, where rounding harms the softmax least.
+
+    loss = mean over tokens of (ln sum of exp(logits))²
+
+    Source: Zoph et al. 2022 (ST-MoE), eq. (5). Shapes: logits [..., E], mask [...] -> one number.
+    Raises: TypeError if logits are not floating-point or mask is not bool, ValueError if it does
+    not fit.
+    """
+    require_float("logits", logits)
+    real = _real(logits, mask).squeeze(-1)
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return (wide.logsumexp(dim=-1).square() * real).sum() / real.sum()
+
+
+@contextmanager
+def watch_routing(model: nn.Module) -> Iterator[list[Routing]]:
+    """The ``Routing`` of every ``Router`` call in ``model``, in order, with its gradient.
+
+        with watch_routing(model) as routings:
+            logits = model(ids)
+        balance = load_balancing_loss(torch.stack([r.logits for r in routings]), k)
+
+    For losses; to look only, use ``trace.record``. On leaving, all hooks are removed.
+    Raises: ValueError if the model has no Router.
+    """
+    routers = [module for module in model.modules() if isinstance(module, Router)]
+    rule, remedy = "must contain a Router", "pass a model with mixtures of experts"
+    require(len(routers) > 0, "model", type(model).__name__, rule, remedy)
+    routings: list[Routing] = []
+    hooks = [r.register_forward_hook(lambda _, args, out: routings.append(out)) for r in routers]
+    try:
+        yield routings
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _real(logits: Tensor, mask: Tensor | None) -> Tensor:
+    """1 for a token that counts, 0 for padding: [..., 1]."""
+    if mask is None:
+        return torch.ones_like(logits[..., :1], dtype=torch.float32)
+    require_mask(mask)
+    tokens = logits.shape[:-1]
+    pairs = zip(reversed(mask.shape), reversed(tokens), strict=False)
+    fits = mask.ndim <= len(tokens) and all(a in (1, b) for a, b in pairs)
+    rule, remedy = f"must stretch to the tokens {tuple(tokens)}", "pass one bool a token"
+    require(fits, "mask.shape", tuple(mask.shape), rule, remedy)
+    return mask.expand(tokens).unsqueeze(-1).float()

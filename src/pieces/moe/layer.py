@@ -1,0 +1,58 @@
+"""The layer that stands in the place of a feed-forward network."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pieces.checks import require, require_module
+
+
+class MixtureOfExperts(nn.Module):
+    """Each token visits the experts its router chooses; their outputs are added, by weight.
+
+    o_t = sum over i of G(x_t)_i E_i(x_t)  (+ shared(x_t))
+
+    ``shared`` is an expert that every token visits, unweighted. No loop runs over tokens: they are
+    sorted by expert, so that each expert multiplies one matrix. What the router chose is seen by
+    ``trace.record(model, outputs=[Router])``.
+
+    Source: Shazeer et al. 2017, 2, eq. (1); shared: Dai et al. 2024 (DeepSeekMoE), 3.2; source text
+    (5.36). Raises: TypeError if a part is not a module, or router or experts have no n_experts;
+    ValueError if these differ.
+    """
+
+    def __init__(
+        self, router: nn.Module, experts: nn.Module, shared: nn.Module | None = None
+    ) -> None:
+        super().__init__()
+        require_part("router", router, "Router")
+        require_part("experts", experts, "GatedExperts or ExpertList")
+        rule, remedy = f"the router chooses among {router.n_experts}", "build both for one number"
+        same = experts.n_experts == router.n_experts
+        require(same, "experts.n_experts", experts.n_experts, rule, remedy)
+        self.router, self.experts, self.shared = router, experts, shared
+        if shared is not None:
+            require_module("shared", shared)
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        weights, experts, _ = self.router(x)
+        tokens, owner = x.reshape(-1, x.shape[-1]), experts.flatten()  # owner: of each visit
+        k = experts.shape[-1]
+
+        by_expert = owner.argsort()
+        load = owner.new_zeros(self.experts.n_experts)
+        load = load.index_add(0, owner, torch.ones_like(owner))
+        visits = self.experts(tokens.index_select(0, by_expert // k), load)
+
+        by_token = visits.index_select(0, by_expert.argsort()).view(-1, k, x.shape[-1])
+        mixed = weights.reshape(-1, 1, k) @ by_token.to(weights.dtype)
+        output = mixed.to(x.dtype).view(x.shape)
+        return output if self.shared is None else output + self.shared(x)
+
+
+def require_part(argument: str, part: nn.Module, kind: str) -> None:
+    """Refuse what is not a module with ``n_experts``. Raises: TypeError."""
+    require_module(argument, part)
+    rule, known = "must know its n_experts", hasattr(part, "n_experts")
+    require(known, argument, type(part).__name__, rule, f"pass a {kind}", TypeError)

@@ -1,0 +1,170 @@
+"""Normalisation: give each vector a fixed size again, so that depth neither grows nor shrinks it.
+
+LayerNorm and RMSNorm look at one token's D features, and at nothing else. BatchNorm looks at one
+feature over all tokens of the batch, so a token's result depends on its neighbours.
+The modules run torch's fused kernels; ``layer_norm`` and ``rms_norm`` say what these compute.
+"""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pieces.checks import require, require_features, require_float, require_int, require_positive
+
+
+def layer_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-5) -> Float[Tensor, "*batch D"]:
+    """Mean 0 and variance 1 over the features of each token; the shape of the histogram stays.
+
+    LN(x) = (x - μ) / sqrt(σ² + eps),  μ = mean of x_i,  σ² = mean of (x_i - μ)²
+
+    Source: Ba et al. 2016, 3, eq. (3); source text (5.12), (5.13). Shapes: x [..., D] -> [..., D].
+    """
+    centred = x - x.mean(dim=-1, keepdim=True)
+    return centred * torch.rsqrt(centred.square().mean(dim=-1, keepdim=True) + eps)
+
+
+def rms(x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch 1"]:
+    """The root of the mean of the squares: the typical size of a feature, its mean included.
+
+    RMS(x) = sqrt(mean of x_i²)
+
+    Source: Zhang and Sennrich 2019, eq. (4); source text (5.15). Shapes: x [..., D] -> [..., 1].
+    """
+    return x.square().mean(dim=-1, keepdim=True).sqrt()
+
+
+def rms_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-6) -> Float[Tensor, "*batch D"]:
+    """Root mean square 1 over the features of each token; the mean is not taken away.
+
+    RN(x) = x / sqrt(RMS(x)² + eps)
+
+    Source: Zhang and Sennrich 2019, eq. (4); source text (5.14). Shapes: x [..., D] -> [..., D].
+    """
+    return x * torch.rsqrt(rms(x).square() + eps)
+
+
+class LayerNorm(nn.Module):
+    """``layer_norm`` with a trained gain and, unless ``bias=False``, a trained shift.
+
+    y = γ LN(x) + β
+
+    Source: Ba et al. 2016, 3; source text (5.12). Shapes: γ, β [D], called weight and bias.
+    Raises: TypeError, ValueError if d_model is not an int of at least 1, eps not above 0.
+    """
+
+    def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True) -> None:
+        super().__init__()
+        require_int("d_model", d_model)
+        require_positive("eps", eps)
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        require_float("x", x)
+        require_features("x", x, self.weight.shape[0])
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """Sizes, for ``print(model)``."""
+        return f"{self.weight.shape[0]}, eps={self.eps}, bias={self.bias is not None}"
+
+
+class RMSNorm(nn.Module):
+    """``rms_norm`` with a trained gain: cheaper than LayerNorm, and without its shift.
+
+    y = γ RN(x)
+
+    Computed in float32 and cast back before the gain, as in LLaMA: squares overflow float16.
+    Source: Zhang and Sennrich 2019, eq. (4); source text (5.14). Shapes: γ [D], called weight.
+    Raises: TypeError, ValueError if d_model is not an int of at least 1, eps not above 0.
+    """
+
+    def __init__(self, d_model: int, *, eps: float = 1e-6) -> None:
+        super().__init__()
+        require_int("d_model", d_model)
+        require_positive("eps", eps)
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        return self.weight * self._normalised(x).to(x.dtype)
+
+    def _normalised(self, x: Tensor) -> Tensor:
+        """``rms_norm``, in float32 at least."""
+        require_float("x", x)
+        require_features("x", x, self.weight.shape[0])
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        return F.rms_norm(wide, self.weight.shape, eps=self.eps)
+
+    def extra_repr(self) -> str:
+        """Sizes, for ``print(model)``."""
+        return f"{self.weight.shape[0]}, eps={self.eps}"
+
+
+class GemmaRMSNorm(RMSNorm):
+    """RMSNorm whose weight is the gain's distance from 1, so that weight decay pulls it to 1.
+
+    y = (1 + w) RN(x)
+
+    The gain is applied in float32, before the cast. w starts at 0.
+    Source: Gemma's published code (Gemma Team 2024). Shapes and errors: as ``RMSNorm``.
+    """
+
+    def __init__(self, d_model: int, *, eps: float = 1e-6) -> None:
+        super().__init__(d_model, eps=eps)
+        nn.init.zeros_(self.weight)
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        normalised = self._normalised(x)
+        return ((1 + self.weight.to(normalised.dtype)) * normalised).to(x.dtype)
+
+
+class BatchNorm(nn.Module):
+    """For comparison: each feature over all tokens of the batch, padding among them.
+
+    y = γ (x - μ) / sqrt(σ² + eps) + β,  μ and σ² of one feature over batch and positions
+
+    In training μ and σ² are the batch's, and the running ones move a step of ``momentum`` towards
+    them (σ² with n - 1 in place of n). In evaluation the running ones are used.
+
+    Source: Ioffe and Szegedy 2015, Alg. 1 and 2. Shapes: weight, bias, running_mean, running_var
+    [D]. Raises: TypeError, ValueError if d_model is not an int of at least 1, eps not above 0
+    (torch refuses 0 too), momentum not above 0 or beyond 1.
+    """
+
+    def __init__(self, d_model: int, *, eps: float = 1e-5, momentum: float = 0.1) -> None:
+        super().__init__()
+        require_int("d_model", d_model)
+        require_positive("eps", eps)
+        require_positive("momentum", momentum)
+        rule, remedy = "must be at most 1", "pass the share of the newest batch, such as 0.1"
+        require(momentum <= 1, "momentum", momentum, rule, remedy)
+        self.eps, self.momentum = eps, momentum
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.register_buffer("running_mean", torch.zeros(d_model))
+        self.register_buffer("running_var", torch.ones(d_model))
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Shapes: x [..., D] -> [..., D].
+
+        Raises: TypeError, ValueError if x does not fit, or is one single token in training.
+        """
+        require_float("x", x)
+        require_features("x", x, self.weight.shape[0])
+        rows = x.reshape(-1, x.shape[-1])
+        if self.training:
+            rule = "one token has no variance to train with"
+            require(rows.shape[0] > 1, "x.shape", tuple(x.shape), rule, "pass more, or call eval()")
+        statistics = self.running_mean, self.running_var, self.weight, self.bias
+        normalised = F.batch_norm(rows, *statistics, self.training, self.momentum, self.eps)
+        return normalised.view_as(x)
+
+    def extra_repr(self) -> str:
+        """Sizes, for ``print(model)``."""
+        return f"{self.weight.shape[0]}, eps={self.eps}, momentum={self.momentum}"

@@ -1,0 +1,199 @@
+"""Residual connections: a sublayer adds to its input, and a norm stands before, after, or around.
+
+Each is called as ``residual(x, sublayer)``, where the sublayer is any function or module that
+gives back a tensor of the same shape; further options go to it: ``residual(x, attend, mask=m)``.
+What tells them apart is a sublayer that returns 0: PreNorm and SandwichNorm then return x,
+PostNorm and DeepNorm a normalised x.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pieces.checks import refuse, require, require_int, require_module, require_positive
+
+Sublayer = Callable[..., Tensor]
+Stream = Float[Tensor, "*batch D"]
+SCALED = ("value", "output", "gate", "up", "down")  # DeepNorm starts these small
+
+
+def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
+    """What the sublayer makes of x, to be added to the stream.
+
+    Raises: TypeError if it returns no tensor, ValueError if one of another shape (which torch
+    might stretch in silence).
+    """
+    y = sublayer(x, **options)
+    if not isinstance(y, Tensor):
+        rule, remedy = "must return one tensor", "leave return_weights out; use trace.record"
+        refuse("sublayer(x)", type(y).__name__, rule, remedy, TypeError)
+    if y.shape != x.shape:
+        rule, remedy = f"must be the shape of x, {tuple(x.shape)}", "project it back to d_model"
+        refuse("sublayer(x).shape", tuple(y.shape), rule, remedy)
+    return y
+
+
+class Residual(nn.Module):
+    """The bare connection: the sublayer learns the difference from its input.
+
+    y = x + f(x)
+
+    ``dropout`` is a module on f(x), as in all of the family.
+    Source: He et al. 2016, eq. (1). Raises: TypeError if dropout is not a module.
+    """
+
+    def __init__(self, dropout: nn.Module | None = None) -> None:
+        super().__init__()
+        self.dropout = nn.Identity() if dropout is None else dropout
+        require_module("dropout", self.dropout)
+
+    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        return x + self.dropout(branch(x, sublayer, options))
+
+
+class PostNorm(Residual):
+    """The norm after the addition: the 2017 model.
+
+    y = Norm(x + f(x))
+
+    Source: Vaswani et al. 2017, 3.1; source text (5.17).
+    Raises: TypeError if norm or dropout is not a module.
+    """
+
+    def __init__(self, norm: nn.Module, dropout: nn.Module | None = None) -> None:
+        super().__init__(dropout)
+        require_module("norm", norm)
+        self.norm = norm
+
+    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        return self.norm(x + self.dropout(branch(x, sublayer, options)))
+
+
+class PreNorm(Residual):
+    """The norm before the sublayer: the stream itself is never normalised.
+
+    y = x + f(Norm(x))
+
+    The stream grows with depth, so a stack of these needs one more norm at its end:
+    ``Stack(blocks, final_norm)`` in ``pieces.blocks``.
+    Source: Xiong et al. 2020, 3, Table 1; source text (5.18). Raises: as ``PostNorm``.
+    """
+
+    def __init__(self, norm: nn.Module, dropout: nn.Module | None = None) -> None:
+        super().__init__(dropout)
+        require_module("norm", norm)
+        self.norm = norm
+
+    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        return x + self.dropout(branch(self.norm(x), sublayer, options))
+
+
+class SandwichNorm(Residual):
+    """A norm on either side of the sublayer, so that what is added has a known size.
+
+    y = x + Norm_out(f(Norm_in(x)))
+
+    As with ``PreNorm`` the stream is not normalised: end the stack with a norm.
+    Source: Ding et al. 2021 (CogView), 2.4; source text (5.19).
+    Raises: TypeError if norm_in, norm_out or dropout is not a module.
+    """
+
+    def __init__(
+        self, norm_in: nn.Module, norm_out: nn.Module, dropout: nn.Module | None = None
+    ) -> None:
+        super().__init__(dropout)
+        require_module("norm_in", norm_in)
+        require_module("norm_out", norm_out)
+        self.norm_in, self.norm_out = norm_in, norm_out
+
+    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        output = self.norm_out(branch(self.norm_in(x), sublayer, options))
+        return x + self.dropout(output)
+
+
+class DeepNorm(PostNorm):
+    """PostNorm that leans on the stream: for depths up to 1,000 layers.
+
+    y = Norm(α x + f(x))
+
+    α alone is half of it: start the sublayers small with ``deepnorm_init_``. Both numbers come
+    from ``deepnorm_alpha_beta``. α = 1 is PostNorm.
+    Source: Wang et al. 2022 (DeepNet), 2; source text (5.16), where α is lost.
+    Raises: as ``PostNorm``, and TypeError, ValueError if alpha is not a number above 0.
+    """
+
+    def __init__(self, norm: nn.Module, alpha: float, dropout: nn.Module | None = None) -> None:
+        super().__init__(norm, dropout)
+        require_positive("alpha", alpha)
+        self.alpha = alpha
+
+    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        return self.norm(self.alpha * x + self.dropout(branch(x, sublayer, options)))
+
+    def extra_repr(self) -> str:
+        """The scale, for ``print(model)``."""
+        return f"alpha={self.alpha:.4g}"
+
+
+class AlphaBeta(NamedTuple):
+    """The two numbers of DeepNorm: the stream's scale, and the gain of the first weights."""
+
+    alpha: float
+    beta: float
+
+
+def deepnorm_alpha_beta(
+    n_encoder_layers: int, n_decoder_layers: int
+) -> tuple[AlphaBeta | None, AlphaBeta | None]:
+    """DeepNorm's numbers for the encoder and for the decoder; None for the part with 0 layers.
+
+    one part of N layers:   α = (2 N)^(1/4),              β = (8 N)^(-1/4)
+    encoder N, decoder M:   α = 0.81 (N⁴ M)^(1/16),       β = 0.87 (N⁴ M)^(-1/16)
+    its decoder:            α = (3 M)^(1/4),              β = (12 M)^(-1/4)
+
+    Source: Wang et al. 2022 (DeepNet), Figure 2.
+    Raises: TypeError, ValueError if a number is not an int of at least 0, or both are 0.
+    """
+    require_int("n_encoder_layers", n_encoder_layers, minimum=0)
+    require_int("n_decoder_layers", n_decoder_layers, minimum=0)
+    N, M = n_encoder_layers, n_decoder_layers
+    rule, remedy = "one part must have layers", "pass the depth of the encoder, the decoder or both"
+    require(N + M > 0, "n_encoder_layers, n_decoder_layers", (N, M), rule, remedy)
+    if N and M:
+        both = (N**4 * M) ** (1 / 16)
+        return AlphaBeta(0.81 * both, 0.87 / both), AlphaBeta((3 * M) ** 0.25, (12 * M) ** -0.25)
+    alone = AlphaBeta((2 * (N + M)) ** 0.25, (8 * (N + M)) ** -0.25)
+    return (alone, None) if N else (None, alone)
+
+
+def deepnorm_init_(module: nn.Module, beta: float) -> None:
+    """Start all sublayers inside ``module`` as DeepNorm wants them, in place.
+
+    W ~ N(0, gain² 2 / (fan_in + fan_out)), with gain β for feed-forward, value and output
+    projections, 1 for query and key projections; biases 0
+
+    The ``nn.Linear`` layers are told apart by their names in this package; weights stacked in
+    ``moe.GatedExperts`` are left as they are.
+    Source: Wang et al. 2022 (DeepNet), Figure 2.
+    Raises: TypeError, ValueError if beta is not a number above 0, or nothing is found.
+    """
+    require_positive("beta", beta)
+    gains = {"query": 1.0, "key": 1.0} | dict.fromkeys(SCALED, beta)
+    found = 0
+    for name, layer in module.named_modules():
+        gain = gains.get(name.rpartition(".")[2])
+        if gain is None or not isinstance(layer, nn.Linear):
+            continue
+        nn.init.xavier_normal_(layer.weight, gain=gain)
+        if layer.bias is not None:
+            nn.init.zeros_(layer.bias)
+        found += 1
+    rule, remedy = f"must contain nn.Linear layers named {', '.join(gains)}", "pass a whole block"
+    require(found > 0, "module", type(module).__name__, rule, remedy)
