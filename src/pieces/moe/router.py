@@ -136,7 +136,7 @@ class Router(nn.Module):
         weights, experts = self.choose(logits, self.k)
         if self.capacity_factor is not None:
             fair_share = experts.numel() / self.n_experts
-            capacity = math.ceil(self.capacity_factor * fair_share)
+            capacity = max(1, math.ceil(self.capacity_factor * fair_share))
             weights = weights * within_capacity(experts, self.n_experts, capacity)
         return Routing(weights, experts, logits)
 
