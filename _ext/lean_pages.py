@@ -30,6 +30,11 @@ REPAIRS = (  # what axe-core and a stopwatch find in the stock pages
         ' ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");',
     ),
 )
+# Scripts that start when the page is read: they need not hold up its parsing.
+PATIENT = re.compile(
+    r'<script (?=[^>]*src="[^"]*/(?:doctools|sphinx_highlight|clipboard\.min|copybutton'
+    r"|sphinx-book-theme|togglebutton|design-tabs|sortable)\.js)"
+)
 # The search page fetches its results' texts, which a browser refuses from a disk.
 NO_SUMMARY = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 
@@ -61,6 +66,8 @@ def drop_unwanted(app, exception):
         lean = UNWANTED.sub("", text)
         for stock, repaired in REPAIRS:
             lean = lean.replace(stock, repaired)
+        if "searchtools.js" not in lean:  # which calls the others while the page is parsed
+            lean = PATIENT.sub("<script defer ", lean)
         if 'class="front-line' in lean:  # a class for the style sheet: `:has()` slows every page
             lean = lean.replace("<body data-", '<body class="front" data-')
         if lean != text:

@@ -108,7 +108,7 @@ def enliven_page(app, pagename, templatename, context, doctree):
     if "body" in context:
         context["body"] = VIEW.sub(place, context["body"])
     for name in ["host", *modules] if modules else []:
-        app.add_js_file(f"pieces/{name}.js", loading_method="defer", priority=900)
+        app.add_js_file(f"pieces/{name}.js", loading_method="async", priority=900)
 
 
 def style_sheet():
@@ -130,7 +130,8 @@ def write_modules(app):
     for source in STATIC.glob("*.js"):
         text = source.read_text(encoding="utf-8")
         if source.stem != "host":
-            text = f"pieces.module({json.dumps(source.stem)}, {json.dumps(text)});\n"
+            name, text = json.dumps(source.stem), json.dumps(text)
+            text = f"(self.piecesModules ??= {{}})[{name}] = {text};\nself.pieces?.arrived();\n"
         (target / source.name).write_text(text, encoding="utf-8")
     (target / "pieces.css").write_text(style_sheet(), encoding="utf-8")
     app.add_css_file("pieces/pieces.css", priority=900)

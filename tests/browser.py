@@ -192,7 +192,7 @@ class Bench:
         context = {"body": "\n".join(VIEW % view for view in views), "script_files": [script]}
         self.book.enliven_page(app, "page", "", context, None)
         assert context["script_files"] == [], "the stock state must leave the page"
-        scripts = "".join(f'<script defer src="_static/{name}"></script>' for name in files)
+        scripts = "".join(f'<script async src="_static/{name}"></script>' for name in files)
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Widgets</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -240,7 +240,7 @@ class TestLiveWidgets:
         assert names[0] == "pieces/host.js"
         assert "pieces/mask_explorer.js" in names
         assert "pieces/fill_mask.js" not in names
-        assert all(how["loading_method"] == "defer" for _, how in files)
+        assert all(how["loading_method"] == "async" for _, how in files)
         assert context["script_files"] == [other]
         assert "_esm" not in context["body"]
         plain = {"body": "<p>text</p>", "script_files": []}
@@ -258,8 +258,8 @@ class TestLiveWidgets:
         folder = tmp_path / "_static" / "pieces"
         assert {p.name for p in folder.glob("*.js")} == {p.name for p in STATIC.glob("*.js")}
         text = (folder / "twin.js").read_text(encoding="utf-8")
-        assert text.startswith('pieces.module("twin", "')
-        source = json.loads(text[len('pieces.module("twin", ') : -len(");\n")])
+        head, tail = '(self.piecesModules ??= {})["twin"] = ', ";\nself.pieces?.arrived();\n"
+        source = json.loads(text.removeprefix(head).removesuffix(tail))
         assert source == (STATIC / "twin.js").read_text(encoding="utf-8")
         style = (folder / "pieces.css").read_text(encoding="utf-8")
         for sheet in STATIC.glob("*.css"):

@@ -1,5 +1,12 @@
 """static/host.js: what brings widgets alive on a page, and what it says when it cannot."""
 
+import functools
+import http.server
+import json
+import re
+import threading
+from contextlib import contextmanager
+
 import pytest
 
 from browser import opened, picture, put, state
@@ -26,11 +33,45 @@ def states(page):
     return [place.get_attribute("data-state") for place in page.locator(".pieces-live").all()]
 
 
-def add_script(bench, html, text):
-    """Add a deferred script after all others."""
-    path = bench.folder / f"extra{len(list(bench.folder.iterdir()))}.js"
-    path.write_text(text, encoding="utf-8")
-    return html.replace("</head>", f'<script defer src="{path.name}"></script></head>')
+def replaced(bench, html, module, text):
+    """Put another text in the place of a module's."""
+    path = bench.folder / f"other{len(list(bench.folder.iterdir()))}.js"
+    source = f"(self.piecesModules ??= {{}})[{module!r}] = {json.dumps(text)};"
+    path.write_text(f"{source} self.pieces?.arrived();", encoding="utf-8")
+    html, count = re.subn(rf'src="[^"]*pieces/{module}\.js[^"]*"', f'src="{path.name}"', html)
+    assert count == 1
+    return html
+
+
+@contextmanager
+def slowly(bench, head, tail):
+    """Serve a page of which the tail is sent only when the test says so."""
+    told = threading.Event()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            if self.path != "/":
+                return super().do_GET()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(head.encode())
+            self.wfile.flush()
+            told.wait(60)
+            self.wfile.write(tail.encode())
+
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Handler, directory=str(bench.folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", told.set
+    finally:
+        told.set()
+        server.shutdown()
+        server.server_close()
 
 
 class TestFailure:
@@ -65,18 +106,18 @@ class TestFailure:
 
     def test_a_widget_that_throws_says_so(self, bench):
         first, second = MaskExplorer(T=4), question()
-        throws = 'pieces.module("mask_explorer", "export default { render() { throw 1; } }");'
-        html = add_script(bench, page_of(bench, first, second), throws)
+        throws = "export default { render() { throw 1; } }"
+        html = replaced(bench, page_of(bench, first, second), "mask_explorer", throws)
         with spoiled(bench, html) as page:
             assert states(page) == ["failed", "live"]
             assert SORRY in page.locator(".pieces-live").first.inner_text()
 
     def test_a_widget_that_throws_halfway_leaves_no_half(self, bench):
         throws = (
-            'pieces.module("mask_explorer", "export default { render({ el }) {'
-            " el.append('half a picture'); throw new Error('halfway'); } }\");"
+            "export default { render({ el }) {"
+            " el.append('half a picture'); throw new Error('halfway'); } }"
         )
-        html = add_script(bench, page_of(bench, MaskExplorer(T=4)), throws)
+        html = replaced(bench, page_of(bench, MaskExplorer(T=4)), "mask_explorer", throws)
         with spoiled(bench, html) as page:
             box = page.locator(".pieces-live")
             assert SORRY in box.inner_text()
@@ -87,8 +128,8 @@ class TestFailure:
         "text", ["export default {", "export default 5;", "export const x = 1;", "throw 1;", ""]
     )
     def test_a_module_that_is_none(self, bench, text):
-        script = f"pieces.module('mask_explorer', {text!r});"
-        html = add_script(bench, page_of(bench, MaskExplorer(T=4), question()), script)
+        page = page_of(bench, MaskExplorer(T=4), question())
+        html = replaced(bench, page, "mask_explorer", text)
         with spoiled(bench, html) as page:
             assert states(page) == ["failed", "live"]
 
@@ -107,6 +148,18 @@ class TestFailure:
         context.close()
         assert "Mask explorer" in text
         assert "needs JavaScript" in text
+
+    def test_it_is_drawn_before_the_page_has_been_read(self, bench):
+        html = page_of(bench, MaskExplorer(T=4))
+        reader = bench.chromium.new_page()
+        head, tail = html.split("</main>")
+        with slowly(bench, head, "<p id=late>The end</p></main>" + tail) as (url, go_on):
+            reader.goto(url, wait_until="commit")
+            reader.wait_for_selector(".pieces-live[data-state=live]", timeout=30_000)
+            assert reader.evaluate("document.readyState") == "loading"
+            go_on()
+            reader.wait_for_selector("#late")
+        reader.close()
 
     def test_a_live_widget_hides_the_waiting_sentence(self, bench):
         with bench.show(MaskExplorer(T=4)) as page:

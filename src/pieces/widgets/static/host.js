@@ -2,14 +2,15 @@
  * Brings the book's widgets alive on a static page, with no kernel and no server.
  *
  * A classic script, because browsers refuse module scripts from a file system.
- * Every module of the widgets comes as a classic script too: pieces.module(name, source).
+ * Every module of the widgets comes as a classic script too, that leaves its source in piecesModules.
+ * All load while the page is parsed, in any order; a place is drawn as soon as it and its modules are there.
  * A widget stands in the page as
  *   <div class="pieces-live" data-model="id"><script type="application/json">state</script>…</div>
  * and is drawn by the same render({ model, el }) that a notebook calls.
  */
 (() => {
   "use strict";
-  const sources = new Map();
+  const sources = (window.piecesModules ??= {});
   const urls = new Map();
   const models = new Map();
   const DEPENDENCY = /(\bfrom\s+)"\.\/(\w+)\.js"/g;
@@ -17,12 +18,16 @@
   /** The address of a module, its imports included; each is made once. */
   function address(name) {
     if (!urls.has(name)) {
-      if (!sources.has(name)) throw new Error(`The module ${name} is not on this page.`);
-      const text = sources.get(name).replace(DEPENDENCY, (_, head, other) => `${head}"${address(other)}"`);
+      if (!(name in sources)) throw new Error(`The module ${name} is not on this page.`);
+      const text = sources[name].replace(DEPENDENCY, (_, head, other) => `${head}"${address(other)}"`);
       urls.set(name, URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
     }
     return urls.get(name);
   }
+
+  /** Whether a module and all that it imports have arrived. */
+  const arrived = (name) => name in sources
+    && [...sources[name].matchAll(DEPENDENCY)].every(([, , other]) => arrived(other));
 
   /** Put binary traits back: a list of { path, data (base64) } into the state. */
   function restore(state, buffers) {
@@ -74,8 +79,7 @@
   function modelOf(place) {
     const id = place.dataset.model;
     if (!models.has(id)) {
-      const script = place.querySelector('script[type="application/json"]')
-        ?? document.querySelector(`.pieces-live[data-model="${CSS.escape(id)}"] script[type="application/json"]`);
+      const script = place.querySelector('script[type="application/json"]');
       if (!script) throw new Error("The page holds no state for this widget.");
       const { state, buffers } = JSON.parse(script.textContent);
       models.set(id, createModel(restore(state, buffers ?? [])));
@@ -114,16 +118,30 @@
     }
   }
 
-  function start() {
-    document.querySelectorAll(".pieces-live[data-widget]").forEach(enliven);
+  /** Draw every place that can be; after the last script has had its chance, every place. */
+  function look(late = false) {
+    for (const place of document.getElementsByClassName("pieces-live")) {
+      if (place.dataset.state || !place.dataset.widget) continue;
+      const parsed = place.querySelector(".pieces-wait") !== null;
+      if (late || (parsed && arrived(place.dataset.widget))) enliven(place);
+    }
   }
 
   window.pieces = {
-    /** Called by each module's file. */
-    module(name, source) { sources.set(name, source); },
+    /** Called by each module's file when its source is there. */
+    arrived: () => look(),
     /** The live model of a widget, for tests and for the curious. */
     model: (id) => models.get(id),
   };
-  if (document.readyState === "complete") start();
-  else document.addEventListener("DOMContentLoaded", start);
+  if (document.readyState === "complete") {
+    look(true);
+  } else {
+    const parsing = new MutationObserver(() => look());
+    parsing.observe(document, { childList: true, subtree: true });
+    window.addEventListener("load", () => {
+      parsing.disconnect();
+      look(true);
+    });
+    look();
+  }
 })();
