@@ -102,3 +102,7 @@ class RollingCache(GrowingCache):
         super().__init__()
         require_int("window", window)
         self._keep = window - 1
+
+    def reach(self, T: int, layer: int = 0) -> int:
+        """See ``Cache.reach``."""
+        return min(self.length(layer), self._keep) + T

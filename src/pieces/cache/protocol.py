@@ -33,6 +33,10 @@ class Cache:
         """How many tokens the layer has seen (the longest of the batch)."""
         raise NotImplementedError
 
+    def reach(self, T: int, layer: int = 0) -> int:
+        """How many keys the next update, of T tokens, will return: S."""
+        return self.length(layer) + T
+
     def positions(self, T: int, layer: int = 0, *, device: Device = None) -> Tensor:
         """Positions of the next T tokens: [T], or [B, T] where sequences differ in length."""
         start = self.length(layer)

@@ -78,6 +78,10 @@ class ALiBi(PositionalEncoding):
         require(q.shape[1] == self.n_heads, "q.shape", tuple(q.shape), rule, remedy)
         return self(positions, key_positions(positions, k.shape[2]))
 
+    def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Tensor]:
+        """The bias, computed in float32 and cast. Raises: as ``forward``."""
+        return {"bias": self(positions, key_positions(positions, S)).to(dtype)}
+
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"n_heads={self.n_heads}, steepest={self.steepest}"

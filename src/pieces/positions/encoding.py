@@ -1,4 +1,4 @@
-"""The protocol of all positional encodings: three methods, of which each encoding overrides one.
+"""The protocol of all positional encodings: three places, of which each encoding takes one.
 
 Positions are whole numbers, [T] for a batch that is aligned, or [B, T] where sequences differ
 (left padding). Calling an encoding gives its raw numbers; the methods put them in their place.
@@ -37,6 +37,14 @@ class PositionalEncoding(nn.Module):
         ``positions`` are those of the queries, the last of the S keys; cached ones stand before.
         """
         return None
+
+    def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Any]:
+        """What a model computes once and hands to every attention layer: options by name.
+
+        A rotation is ``positions=`` of layers that hold this encoding; a bias is ``bias=`` of
+        layers that hold none, for queries at ``positions``, the last of S keys.
+        """
+        return {}
 
 
 def key_positions(positions: Positions, S: int) -> KeyPositions:

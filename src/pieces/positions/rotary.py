@@ -118,6 +118,10 @@ class Rotary(PositionalEncoding):
                 refuse(f"{name}.shape", tuple(x.shape), rule, "build Rotary(head_dim) to fit")
         return self._turn(q, positions), self._turn(k, positions)
 
+    def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Rotation]:
+        """The rotation. Raises: as ``forward``."""
+        return {"positions": self(positions, dtype)}
+
     def _turn(self, x: Tensor, rotation: Rotation) -> Tensor:
         """The first rotary_dim dimensions turned, the others as they are."""
         turned = x[..., : self.rotary_dim]

@@ -89,6 +89,10 @@ class T5Buckets(PositionalEncoding):
         buckets = t5_bucket(relative, self.weight.shape[0], self.max_distance, **options)
         return self.weight[buckets].permute(0, 3, 1, 2)
 
+    def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Tensor]:
+        """The bias: one table serves all layers. Raises: as ``forward``."""
+        return {"bias": self(positions, key_positions(positions, S)).to(dtype)}
+
     def bias(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "#B H T S"]:

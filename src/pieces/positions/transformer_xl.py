@@ -61,6 +61,10 @@ class TransformerXLRelative(PositionalEncoding):
         code = self.code(distances, self.u.dtype)
         return self.relative(code).unflatten(-1, self.u.shape).transpose(0, 1)
 
+    def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Positions]:
+        """The positions: the bias needs each layer's own queries and keys."""
+        return {"positions": positions}
+
     def bias(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "B H T S"]:

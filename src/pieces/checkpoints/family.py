@@ -1,0 +1,88 @@
+"""What a family's file says: its config read and written, and which weight is which."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+
+from pieces import feedforward
+from pieces.checkpoints.layouts import Same
+from pieces.checks import refuse, require
+from pieces.feedforward import Activation
+
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": feedforward.relu,
+    "gelu": feedforward.gelu,
+    "gelu_new": feedforward.gelu_tanh,
+    "gelu_pytorch_tanh": feedforward.gelu_tanh,
+    "silu": feedforward.swish,
+    "swish": feedforward.swish,
+}
+
+
+AS_IT_IS = Same()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One weight of theirs, one or several of ours; ``{l}`` stands for the layer.
+
+    Names are of modules: the rule holds for their weight and, where there is one, their bias.
+    """
+
+    theirs: str
+    ours: tuple[str, ...]
+    layout: Same = AS_IT_IS
+
+
+def rules(*pairs: tuple) -> list[Rule]:
+    """Rules from (theirs, ours) or (theirs, ours, layout); ours is a name, or several in a line."""
+    return [Rule(theirs, tuple(ours.split()), *layout) for theirs, ours, *layout in pairs]
+
+
+@dataclass(frozen=True)
+class Family:
+    """How to read a family's checkpoints, and perhaps to write them.
+
+    ``read`` takes their config to ours, a ``config``; ``build`` takes ours to a model, ``weights``
+    to the rules, ``write`` to theirs. ``tied`` names their head where it is only another name of
+    the embedding. ``older`` renames what older files call otherwise.
+    """
+
+    architecture: str
+    config: type
+    read: Callable[[Any], Any]
+    build: Callable[[Any], nn.Module]
+    weights: Callable[[Any], list[Rule]]
+    write: Callable[[Any], Any] | None = None
+    tied: Callable[[Any], dict[str, str]] = lambda config: {}
+    older: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda state: state
+
+
+def require_only(hf_config: Any, **allowed: Any) -> None:
+    """Refuse an option that changes the arithmetic in a way we do not have. Raises: ValueError."""
+    for name, value in allowed.items():
+        seen = getattr(hf_config, name, value)
+        rule = f"only {value!r} is carried over for {hf_config.model_type}"
+        require(seen == value, f"config.{name}", seen, rule, "use a checkpoint without it")
+
+
+def activation_named(name: str) -> Activation:
+    """Our function of this name. Raises: ValueError if there is none."""
+    rule = f"must be one of {', '.join(ACTIVATIONS)}"
+    require(name in ACTIVATIONS, "activation", name, rule, "add it to ACTIVATIONS")
+    return ACTIVATIONS[name]
+
+
+def activation_name(activation: Activation, preferred: tuple[str, ...] = ()) -> str:
+    """Their name of our function. Raises: ValueError if it has none."""
+    found = [name for name, one in ACTIVATIONS.items() if one is activation]
+    if not found:
+        refuse("activation", activation, "has no name in transformers", "use one of feedforward")
+    return next((name for name in preferred if name in found), found[0])
+
+
+def tied_head(config: Any) -> dict[str, str]:
+    """The usual name of a tied head, and of the embedding it must equal."""
+    return {"lm_head.weight": "embedding.weight"} if config.tied else {}

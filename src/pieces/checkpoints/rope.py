@@ -1,0 +1,78 @@
+"""Rotary options of their configs, and of ours."""
+
+from typing import Any
+
+from pieces.checks import refuse, require
+from pieces.positions import DynamicNTK, Linear, Llama3, Unscaled, YaRN
+
+KNOWN = {  # the options each type may have
+    "default": set(),
+    "linear": {"factor"},
+    "dynamic": {"factor"},
+    "yarn": {
+        "factor",
+        "attention_factor",
+        "beta_fast",
+        "beta_slow",
+        "truncate",
+        "original_max_position_embeddings",
+    },
+    "llama3": {
+        "factor",
+        "low_freq_factor",
+        "high_freq_factor",
+        "original_max_position_embeddings",
+    },
+}
+COMMON = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
+
+
+def read_rope(hf_config: Any) -> tuple[float, Unscaled | None]:
+    """Base and scaling of a config. Raises: ValueError for what we do not have."""
+    rope = {k: v for k, v in hf_config.rope_parameters.items() if v is not None}
+    kind = rope.get("rope_type", "default")
+    rule = f"must be one of {', '.join(KNOWN)}"
+    require(kind in KNOWN, "config.rope_parameters['rope_type']", kind, rule, "use another model")
+    unknown = set(rope) - KNOWN[kind] - COMMON
+    rule = f"{sorted(unknown)} are not carried over"
+    require(not unknown, "config.rope_parameters", rope, rule, "use a checkpoint without them")
+    longest = rope.get("original_max_position_embeddings", hf_config.max_position_embeddings)
+    scalings = {
+        "default": lambda: None,
+        "linear": lambda: Linear(rope["factor"]),
+        "dynamic": lambda: DynamicNTK(rope["factor"], longest),
+        "yarn": lambda: read_yarn(rope, longest),
+        "llama3": lambda: Llama3(
+            rope["factor"], longest, rope["low_freq_factor"], rope["high_freq_factor"]
+        ),
+    }
+    return float(rope.get("rope_theta", 10_000.0)), scalings[kind]()
+
+
+def read_yarn(rope: dict[str, Any], longest: int) -> YaRN:
+    """YaRN's numbers."""
+    names = ("beta_fast", "beta_slow", "attention_factor", "truncate")
+    return YaRN(rope["factor"], longest, **{name: rope[name] for name in names if name in rope})
+
+
+def write_rope(base: float, scaling: Unscaled | None) -> dict[str, Any]:
+    """Their options for our base and scaling. Raises: ValueError for what they do not have."""
+    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": base}
+    match scaling:
+        case Linear():
+            rope |= {"rope_type": "linear", "factor": scaling.factor}
+        case Llama3(factor, longest, low, high):
+            rope |= {"rope_type": "llama3", "factor": factor, "low_freq_factor": low}
+            rope |= {"high_freq_factor": high, "original_max_position_embeddings": longest}
+        case YaRN():
+            names = ("factor", "beta_fast", "beta_slow", "attention_factor", "truncate")
+            rope |= {"rope_type": "yarn"} | {name: getattr(scaling, name) for name in names}
+            rope["original_max_position_embeddings"] = scaling.max_seq_len
+        case DynamicNTK():
+            rope |= {"rope_type": "dynamic", "factor": scaling.factor}
+            rope["original_max_position_embeddings"] = scaling.max_seq_len
+        case None | Unscaled() if type(scaling) in (type(None), Unscaled):
+            pass
+        case _:
+            refuse("rope_scaling", scaling, "transformers has no such scaling", "use NTK by base=")
+    return rope

@@ -1,0 +1,126 @@
+"""The decoder-only model: tokens in, a score for every possible next token out."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from pieces.blocks import Stack
+from pieces.cache import Cache
+from pieces.checks import refuse, require, require_mask, require_module
+from pieces.embeddings import TokenEmbedding
+from pieces.positions import PositionalEncoding
+
+Mask = Bool[Tensor, "T S"] | Bool[Tensor, "#B #H #T S"] | None
+Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | None
+
+
+class DecoderOnly(nn.Module):
+    """Embed, run the stack, compare with every token of the vocabulary.
+
+    logits = head(stack(norm(add(E[u], positions))))
+
+    The attention layers look at the past only by themselves: build them with ``CausalCore``.
+    ``position`` acts in its one place: what is added is added here, once; a rotation or a bias is
+    computed here, once, and handed to all layers (a rotating layer is built with the same
+    ``position``, a biased one with none). ``embedding_norm`` is BLOOM's. Without a ``head`` the
+    logits are read from the embedding's own table (tied weights). ``config`` is kept, not used.
+
+    Source: Radford et al. 2018 (GPT), 3.1, eq. (2); source text, decoder-only models.
+    Raises: TypeError if a part is not a module; ValueError if an attention layer of the stack has
+    another encoding than ``position``.
+    """
+
+    def __init__(
+        self,
+        embedding: TokenEmbedding,
+        stack: Stack,
+        *,
+        position: PositionalEncoding | None = None,
+        embedding_norm: nn.Module | None = None,
+        head: nn.Module | None = None,
+        config: Any = None,
+    ) -> None:
+        super().__init__()
+        require_module("embedding", embedding)
+        require_module("stack", stack)
+        self.config, self.embedding = config, embedding
+        self.position = PositionalEncoding() if position is None else position
+        require_module("position", self.position)
+        self.embedding_norm = nn.Identity() if embedding_norm is None else embedding_norm
+        require_module("embedding_norm", self.embedding_norm)
+        require_one_encoding(stack, self.position)
+        self.stack, self.head = stack, head
+        if head is not None:
+            require_module("head", head)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "B T"],
+        *,
+        mask: Mask = None,
+        positions: Positions = None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "B T V"]:
+        """Shapes: input_ids [B, T] -> logits [B, T, V]; those at t are for the token after t.
+
+        ``mask`` (True = may attend) says which of all S keys so far are real, [B, 1, 1, S], beside
+        the causal rule. With a ``cache`` (``pieces.cache``) input_ids are the next T tokens.
+        ``positions`` [T] or [B, T] of input_ids go on from the cache if left out; padding on the
+        left shifts them.
+        Raises: TypeError, ValueError if the ids, the mask, the positions or the cache do not fit.
+        """
+        return self.logits(self.hidden(input_ids, mask=mask, positions=positions, cache=cache))
+
+    def hidden(
+        self,
+        input_ids: Int[Tensor, "B T"],
+        *,
+        mask: Mask = None,
+        positions: Positions = None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        """The stream behind the last norm. Shapes: [B, T] -> [B, T, D]. Errors: as ``forward``."""
+        x = self.embedding(input_ids)
+        T = x.shape[1]
+        S = T if cache is None else cache.reach(T)
+        if positions is None:
+            positions = cached_positions(T, cache, x.device)
+        if mask is not None:
+            mask = of_kept_keys(mask, T, S, cache)
+        x = self.embedding_norm(self.position.add(x, positions))
+        shared = self.position.for_layers(positions, S, x.dtype)
+        return self.stack(x, mask=mask, cache=cache, **shared)
+
+    def logits(self, hidden: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
+        """The head alone, for those who want the logits of some tokens only."""
+        return self.embedding.logits(hidden) if self.head is None else self.head(hidden)
+
+
+def cached_positions(T: int, cache: Cache | None, device: torch.device) -> Tensor:
+    """Where T new tokens stand: at the beginning, or behind what the cache has."""
+    if cache is None:
+        return torch.arange(T, device=device)
+    return cache.positions(T, device=device)
+
+
+def of_kept_keys(mask: Tensor, T: int, S: int, cache: Cache | None) -> Tensor:
+    """The columns of the S keys that the layers will see: a rolling cache has dropped older ones.
+
+    Raises: TypeError if mask is not bool, ValueError if it does not cover all keys so far.
+    """
+    require_mask(mask)
+    so_far = T if cache is None else cache.length() + T
+    if mask.shape[-1] not in (1, so_far):
+        rule = f"the last axis must be all {so_far} keys so far"
+        refuse("mask.shape", tuple(mask.shape), rule, "use masks.padding(lengths, S)")
+    return mask[..., -S:]
+
+
+def require_one_encoding(stack: nn.Module, position: PositionalEncoding) -> None:
+    """Refuse layers that rotate by another encoding than the one computed for them."""
+    for name, layer in stack.named_modules():
+        own = getattr(layer, "position", None)
+        rule, remedy = "must be the model's own encoding", "pass one object to both"
+        require(own is None or own is position, f"stack.{name}.position", own, rule, remedy)

@@ -1,0 +1,71 @@
+"""Falcon, the newer architecture (40B, 180B): parallel branches, grouped heads, rotary."""
+
+from dataclasses import dataclass
+
+from torch import nn
+
+from pieces.attention import MultiHeadAttention
+from pieces.blocks import ParallelBlock, Stack
+from pieces.causal import CausalCore
+from pieces.checks import require
+from pieces.embeddings import TokenEmbedding
+from pieces.feedforward import Activation, FeedForward, gelu
+from pieces.models.decoder_only import DecoderOnly
+from pieces.norms import LayerNorm
+from pieces.positions import Rotary, Unscaled
+
+
+@dataclass(frozen=True)
+class FalconConfig:
+    """Sizes of a Falcon. ``n_norms``: 2, one for each branch, or 1 for both (11B).
+
+    Sizes are checked when the model is built.
+    """
+
+    vocab_size: int
+    d_model: int
+    n_layers: int
+    n_heads: int
+    d_ff: int
+    n_kv_heads: int = 8
+    n_norms: int = 2
+    max_seq_len: int = 2048
+    norm_eps: float = 1e-5
+    activation: Activation = gelu
+    rope_base: float = 10_000.0
+    rope_scaling: Unscaled | None = None
+    bias: bool = False
+    tied: bool = True
+
+
+def falcon(config: FalconConfig) -> DecoderOnly:
+    """Build a Falcon of random weights.
+
+    Source: Almazrouei et al. 2023 (Falcon), and its published code. Raises: TypeError, ValueError
+    if a size is not an int of at least 1 or does not divide, or n_norms is neither 1 nor 2.
+    """
+    rule, remedy = "must be 1 or 2", "pass 2 for 40B and 180B, 1 for 11B"
+    require(config.n_norms in (1, 2), "n_norms", config.n_norms, rule, remedy)
+    D = config.d_model
+    rotary = Rotary(D // config.n_heads, base=config.rope_base, scaling=config.rope_scaling)
+
+    def norms(count: int) -> list[LayerNorm]:
+        return [LayerNorm(D, eps=config.norm_eps) for _ in range(count)]
+
+    def block() -> ParallelBlock:
+        heads = {"n_kv_heads": config.n_kv_heads, "bias": config.bias}
+        return ParallelBlock(
+            MultiHeadAttention(D, config.n_heads, position=rotary, core=CausalCore(), **heads),
+            FeedForward(D, config.d_ff, config.activation, bias=config.bias),
+            *norms(config.n_norms),
+        )
+
+    embedding = TokenEmbedding(config.vocab_size, D, std=0.02)
+    stack = Stack((block() for _ in range(config.n_layers)), *norms(1))
+    head = None if config.tied else nn.Linear(D, config.vocab_size, bias=False)
+    return DecoderOnly(embedding, stack, position=rotary, head=head, config=config)
+
+
+FALCON_40B = FalconConfig(65_024, 8192, 60, 128, 32_768)
+FALCON_180B = FalconConfig(65_024, 14_848, 80, 232, 59_392)
+PRESETS = {"falcon-40b": FALCON_40B, "falcon-180b": FALCON_180B}
