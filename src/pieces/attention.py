@@ -107,6 +107,11 @@ def fused_attention(
     Shapes and errors: as ``attention``.
     """
     require_attention(q, k, v, mask, bias)
+    return one_kernel(q, k, v, mask, bias)
+
+
+def one_kernel(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+    """``fused_attention`` for those who have checked the shapes."""
     if bias is not None:  # the kernel takes a mask or a bias, not both
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
@@ -194,7 +199,7 @@ class SingleHeadAttention(nn.Module):
 
 def split_heads(x: Float[Tensor, "B T HK"], head_dim: int) -> Float[Tensor, "B H T {head_dim}"]:
     """Cut the last axis into heads: [B, T, H K] -> [B, H, T, K], a view."""
-    return x.unflatten(-1, (-1, head_dim)).transpose(1, 2)
+    return x.view(*x.shape[:-1], -1, head_dim).transpose(1, 2)
 
 
 def merge_heads(x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T HK"]:

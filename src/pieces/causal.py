@@ -13,6 +13,7 @@ from pieces.attention import (
     Score,
     Values,
     Weights,
+    one_kernel,
 )
 from pieces.checks import require_attention, require_int
 from pieces.scores import scaled_dot
@@ -60,4 +61,6 @@ class CausalCore(AttentionCore):
             window = S if self.window is None else self.window
             past = masks.sliding_window(T, window, S, device=q.device)
             mask = past if mask is None else past & mask
+        if fused:
+            return one_kernel(q, k, v, mask, bias), None
         return super().forward(q, k, v, mask=mask, bias=bias, return_weights=return_weights)

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from pieces.checks import require, require_features, require_float, require_int, require_positive
 
+WIDE = (torch.float32, torch.float64)  # what needs no wider numbers to work in
+
 
 def layer_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-5) -> Float[Tensor, "*batch D"]:
     """Mean 0 and variance 1 over the features of each token; the shape of the histogram stays.
@@ -91,12 +93,18 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        if x.dtype == self.weight.dtype and x.dtype in WIDE:
+            self._require(x)
+            return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
         return self.weight * self._normalised(x).to(x.dtype)
+
+    def _require(self, x: Tensor) -> None:
+        require_float("x", x)
+        require_features("x", x, self.weight.shape[0])
 
     def _normalised(self, x: Tensor) -> Tensor:
         """``rms_norm``, in float32 at least."""
-        require_float("x", x)
-        require_features("x", x, self.weight.shape[0])
+        self._require(x)
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         return F.rms_norm(wide, self.weight.shape, eps=self.eps)
 

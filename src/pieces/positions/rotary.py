@@ -116,7 +116,10 @@ class Rotary(PositionalEncoding):
                     f"must end in {(T, self.head_dim)}, [T, head_dim], and begin with {B} if not 1"
                 )
                 refuse(f"{name}.shape", tuple(x.shape), rule, "build Rotary(head_dim) to fit")
-        return self._turn(q, positions), self._turn(k, positions)
+        if q.shape[2] > 1 or q.shape[0] != k.shape[0] or q.dtype != k.dtype:
+            return self._turn(q, positions), self._turn(k, positions)
+        turned = self._turn(torch.cat((q, k), dim=1), positions)  # one token: one call, not two
+        return turned[:, : q.shape[1]], turned[:, q.shape[1] :]
 
     def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Rotation]:
         """The rotation. Raises: as ``forward``."""
