@@ -25,7 +25,7 @@ from pieces.checks import (
     require_sequence,
 )
 from pieces.positions import PositionalEncoding, Rotation
-from pieces.scores import scaled_dot
+from pieces.scores import dot, scaled_dot
 
 Queries = Float[Tensor, "B H T K"]
 Keys = Float[Tensor, "B G S K"]
@@ -35,6 +35,7 @@ Weights = Float[Tensor, "B H T S"]
 Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
 Bias = Float[Tensor, "#T #S"] | Float[Tensor, "#B #H #T #S"] | None
 Score = Callable[[Tensor, Tensor], Tensor]
+FUSED = {scaled_dot: None, dot: 1.0}  # scores the kernel knows, and its scale; None: 1 / sqrt(K)
 Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | Rotation | None
 
 
@@ -110,13 +111,21 @@ def fused_attention(
     return one_kernel(q, k, v, mask, bias)
 
 
-def one_kernel(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+def one_kernel(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    scale: float | None = None,
+) -> Tensor:
     """``fused_attention`` for those who have checked the shapes."""
     if bias is not None:  # the kernel takes a mask or a bias, not both
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
     grouped = k.shape[1] != q.shape[1]
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=grouped)
+    options = {"attn_mask": mask, "enable_gqa": grouped, "scale": scale}
+    return F.scaled_dot_product_attention(q, k, v, **options)
 
 
 class AttentionCore(nn.Module):
@@ -140,8 +149,9 @@ class AttentionCore(nn.Module):
         return_weights: bool = False,
     ) -> tuple[Output, Weights | None]:
         """Return (output, weights), or (output, None). Shapes and errors: as ``attention``."""
-        if self.score is scaled_dot and not return_weights:
-            return fused_attention(q, k, v, mask=mask, bias=bias), None
+        if self.score in FUSED and not return_weights:
+            require_attention(q, k, v, mask, bias)
+            return one_kernel(q, k, v, mask, bias, FUSED[self.score]), None
         output, weights = attention(q, k, v, mask=mask, bias=bias, score=self.score)
         return output, (weights if return_weights else None)
 

@@ -4,6 +4,7 @@ import torch.nn.functional as F
 
 from pieces import masks
 from pieces.attention import (
+    FUSED,
     AttentionCore,
     Bias,
     Keys,
@@ -16,7 +17,6 @@ from pieces.attention import (
     one_kernel,
 )
 from pieces.checks import require_attention, require_int
-from pieces.scores import scaled_dot
 
 
 class CausalCore(AttentionCore):
@@ -53,14 +53,15 @@ class CausalCore(AttentionCore):
         require_attention(q, k, v, mask, bias)
         T, S = q.shape[2], k.shape[2]
         all_past = self.window is None or self.window >= S
-        fused = self.score is scaled_dot and not return_weights
+        fused = self.score in FUSED and not return_weights
         if all_past and fused and T == S and mask is None and bias is None:
             grouped = k.shape[1] != q.shape[1]
-            return F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped), None
+            options = {"is_causal": True, "enable_gqa": grouped, "scale": FUSED[self.score]}
+            return F.scaled_dot_product_attention(q, k, v, **options), None
         if T > 1 or not all_past:
             window = S if self.window is None else self.window
             past = masks.sliding_window(T, window, S, device=q.device)
             mask = past if mask is None else past & mask
         if fused:
-            return one_kernel(q, k, v, mask, bias), None
+            return one_kernel(q, k, v, mask, bias, FUSED[self.score]), None
         return super().forward(q, k, v, mask=mask, bias=bias, return_weights=return_weights)

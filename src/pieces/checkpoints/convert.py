@@ -1,12 +1,13 @@
 """From their model to ours and back, by the family's rules."""
 
+import contextlib
 import re
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pieces.checkpoints import gpt2, gpt_neox, llama
+from pieces.checkpoints import bert, gpt2, gpt_neox, llama, t5
 from pieces.checkpoints.family import Family, Rule
 from pieces.checks import refuse, require
 
@@ -24,6 +25,9 @@ FAMILIES: dict[str, Family] = {
         llama.MIXTRAL,
         llama.QWEN2,
         llama.GEMMA,
+        bert.BERT,
+        bert.MASKED,
+        t5.T5,
     )
 }
 RETURNING = [name for name, family in FAMILIES.items() if family.write is not None]
@@ -47,18 +51,30 @@ def from_transformers(hf_model: nn.Module) -> nn.Module:
 def load(architecture: str, hf_config: Any, state: dict[str, Tensor]) -> nn.Module:
     """A model of this architecture with this config and these weights. Errors: as above."""
     family = FAMILIES[architecture]
-    config = family.read(hf_config)
+    config = family.adjust(family.read(hf_config), state)
     with torch.device("meta"):
         model = family.build(config)
     state = {k: v for k, v in state.items() if not NOT_WEIGHTS.match(k)}
     ours = translated(family, config, family.older(state))
-    missing = sorted(set(model.state_dict()) - set(ours))
-    rule, remedy = "the checkpoint has no such weights", "get the whole checkpoint"
-    require(not missing, "missing", missing, rule, remedy)
+    require_fit(model, ours)
     model.load_state_dict(ours, assign=True)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return model
+
+
+def require_fit(model: nn.Module, ours: dict[str, Tensor]) -> None:
+    """Refuse weights that are not, by name and shape, those of the model. Raises: ValueError."""
+    expected = model.state_dict()
+    missing, more = sorted(set(expected) - set(ours)), sorted(set(ours) - set(expected))
+    rule, remedy = "the checkpoint has no such weights", "get the whole checkpoint"
+    require(not missing, "missing", missing[:8], rule, remedy)
+    rule, remedy = "have no place in the model", "check that config and weights belong together"
+    require(not more, "weights", more[:8], rule, remedy)
+    for name, weight in ours.items():
+        shape = tuple(expected[name].shape)
+        rule = f"must be {shape} by the config"
+        require(tuple(weight.shape) == shape, f"{name}.shape", tuple(weight.shape), rule, remedy)
 
 
 def translated(family: Family, config: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -66,7 +82,7 @@ def translated(family: Family, config: Any, state: dict[str, Tensor]) -> dict[st
     state, ours = dict(state), {}
     for rule in family.weights(config):
         for theirs, names in matches(rule, state):
-            parts = rule.layout.split(state.pop(theirs))
+            parts = split(theirs, rule, state.pop(theirs))
             ours |= {n: p.detach().clone() for n, p in zip(names, parts, strict=True)}
     for theirs, name in family.tied(config).items():
         copy = state.pop(theirs, None)
@@ -76,6 +92,16 @@ def translated(family: Family, config: Any, state: dict[str, Tensor]) -> dict[st
     rule, remedy = "have no place in the model", "check that config and weights belong together"
     require(not state, "weights", sorted(state)[:8], rule, remedy)
     return ours
+
+
+def split(name: str, rule: Rule, weight: Tensor) -> tuple[Tensor, ...]:
+    """Our parts of their weight. Raises: ValueError if it cannot be cut so."""
+    parts, remedy = (), "check that config and weights belong together"
+    with contextlib.suppress(RuntimeError):
+        parts = rule.layout.split(weight)
+    text = f"must hold {len(rule.ours)} parts, {', '.join(rule.ours)}"
+    require(len(parts) == len(rule.ours), f"{name}.shape", tuple(weight.shape), text, remedy)
+    return parts
 
 
 def matches(rule: Rule, state: dict[str, Tensor]) -> list[tuple[str, list[str]]]:

@@ -47,7 +47,8 @@ class Family:
 
     ``read`` takes their config to ours, a ``config``; ``build`` takes ours to a model, ``weights``
     to the rules, ``write`` to theirs. ``tied`` names their head where it is only another name of
-    the embedding. ``older`` renames what older files call otherwise.
+    the embedding. ``older`` renames what older files call otherwise; ``adjust`` corrects
+    what a config says by what the weights are.
     """
 
     architecture: str
@@ -58,6 +59,7 @@ class Family:
     write: Callable[[Any], Any] | None = None
     tied: Callable[[Any], dict[str, str]] = lambda config: {}
     older: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda state: state
+    adjust: Callable[[Any, dict[str, Tensor]], Any] = lambda config, state: config
 
 
 def require_only(hf_config: Any, **allowed: Any) -> None:

@@ -162,7 +162,8 @@ def read_mpt(c: Any) -> MPTConfig:
     """Their config to ours."""
     require_only(c, no_bias=True, logit_scale=None)
     plain = {"alibi": True, "clip_qkv": None, "qk_ln": False, "softmax_scale": None}
-    require_only(c.attn_config, **plain, prefix_lm=False)
+    require_only(c.attn_config, **plain, prefix_lm=False, attn_type="multihead_attention")
+    require_only(c.attn_config, alibi_bias_max=8)  # their code computes 8, whatever it says
     return MPTConfig(
         c.vocab_size,
         c.d_model,
@@ -171,7 +172,6 @@ def read_mpt(c: Any) -> MPTConfig:
         4 * c.d_model,  # their code fixes it, whatever expansion_ratio says
         c.max_seq_len,
         c.layer_norm_epsilon,
-        steepest=c.attn_config.alibi_bias_max,
         tied=bool(c.tie_word_embeddings),
     )
 

@@ -14,7 +14,8 @@ QKV = " ".join(BLOCK + f"attention.{part}" for part in ("query", "key", "value")
 
 def read_gpt_neox(c: Any) -> GPTNeoXConfig:
     """Their config to ours."""
-    base, scaling = read_rope(c)
+    part = c.rope_parameters.get("partial_rotary_factor", 1.0)
+    base, scaling = read_rope(c, part)
     head_dim = c.hidden_size // c.num_attention_heads
     return GPTNeoXConfig(
         c.vocab_size,
@@ -22,7 +23,7 @@ def read_gpt_neox(c: Any) -> GPTNeoXConfig:
         c.num_hidden_layers,
         c.num_attention_heads,
         c.intermediate_size,
-        int(head_dim * c.rope_parameters.get("partial_rotary_factor", 1.0)),
+        int(head_dim * part),
         c.max_position_embeddings,
         c.layer_norm_eps,
         activation_named(c.hidden_act),

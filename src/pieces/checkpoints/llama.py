@@ -141,7 +141,7 @@ def write_sizes(config: LlamaConfig) -> dict[str, Any]:
         "intermediate_size": config.d_ff,
         "max_position_embeddings": config.max_seq_len,
         "rms_norm_eps": config.norm_eps,
-        "rope_parameters": write_rope(config.rope_base, config.rope_scaling),
+        "rope_parameters": write_rope(config.rope_base, config.rope_scaling, config.max_seq_len),
         "tie_word_embeddings": config.tied,
     }
 

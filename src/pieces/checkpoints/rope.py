@@ -27,8 +27,11 @@ KNOWN = {  # the options each type may have
 COMMON = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
 
 
-def read_rope(hf_config: Any) -> tuple[float, Unscaled | None]:
-    """Base and scaling of a config. Raises: ValueError for what we do not have."""
+def read_rope(hf_config: Any, part: float = 1.0) -> tuple[float, Unscaled | None]:
+    """Base and scaling of a config, of a family that turns this part of each head.
+
+    Raises: ValueError for what we do not have.
+    """
     rope = {k: v for k, v in hf_config.rope_parameters.items() if v is not None}
     kind = rope.get("rope_type", "default")
     rule = f"must be one of {', '.join(KNOWN)}"
@@ -36,6 +39,9 @@ def read_rope(hf_config: Any) -> tuple[float, Unscaled | None]:
     unknown = set(rope) - KNOWN[kind] - COMMON
     rule = f"{sorted(unknown)} are not carried over"
     require(not unknown, "config.rope_parameters", rope, rule, "use a checkpoint without them")
+    turned, rule = rope.get("partial_rotary_factor", 1.0), f"must be {part} for this family"
+    name = "config.rope_parameters['partial_rotary_factor']"
+    require(turned == part, name, turned, rule, "use a checkpoint without it")
     longest = rope.get("original_max_position_embeddings", hf_config.max_position_embeddings)
     scalings = {
         "default": lambda: None,
@@ -55,8 +61,11 @@ def read_yarn(rope: dict[str, Any], longest: int) -> YaRN:
     return YaRN(rope["factor"], longest, **{name: rope[name] for name in names if name in rope})
 
 
-def write_rope(base: float, scaling: Unscaled | None) -> dict[str, Any]:
-    """Their options for our base and scaling. Raises: ValueError for what they do not have."""
+def write_rope(base: float, scaling: Unscaled | None, max_seq_len: int) -> dict[str, Any]:
+    """Their options for our base and scaling. Raises: ValueError for what they do not have.
+
+    Their dynamic scaling begins at the model's max_seq_len.
+    """
     rope: dict[str, Any] = {"rope_type": "default", "rope_theta": base}
     match scaling:
         case Linear():
@@ -68,9 +77,8 @@ def write_rope(base: float, scaling: Unscaled | None) -> dict[str, Any]:
             names = ("factor", "beta_fast", "beta_slow", "attention_factor", "truncate")
             rope |= {"rope_type": "yarn"} | {name: getattr(scaling, name) for name in names}
             rope["original_max_position_embeddings"] = scaling.max_seq_len
-        case DynamicNTK():
+        case DynamicNTK() if scaling.max_seq_len == max_seq_len:
             rope |= {"rope_type": "dynamic", "factor": scaling.factor}
-            rope["original_max_position_embeddings"] = scaling.max_seq_len
         case None | Unscaled() if type(scaling) in (type(None), Unscaled):
             pass
         case _:

@@ -10,7 +10,7 @@ from pieces.blocks import Stack
 from pieces.cache import Cache
 from pieces.checks import refuse, require, require_mask, require_module
 from pieces.embeddings import TokenEmbedding
-from pieces.positions import PositionalEncoding
+from pieces.positions import PositionalEncoding, TransformerXLRelative
 
 Mask = Bool[Tensor, "T S"] | Bool[Tensor, "#B #H #T S"] | None
 Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | None
@@ -119,8 +119,12 @@ def of_kept_keys(mask: Tensor, T: int, S: int, cache: Cache | None) -> Tensor:
 
 
 def require_one_encoding(stack: nn.Module, position: PositionalEncoding) -> None:
-    """Refuse layers that rotate by another encoding than the one computed for them."""
+    """Refuse layers that rotate by another encoding than the one computed for them.
+
+    Transformer-XL's is each layer's own, with weights of its own, and asks for distances only.
+    """
     for name, layer in stack.named_modules():
         own = getattr(layer, "position", None)
+        fits = own is None or own is position or isinstance(own, TransformerXLRelative)
         rule, remedy = "must be the model's own encoding", "pass one object to both"
-        require(own is None or own is position, f"stack.{name}.position", own, rule, remedy)
+        require(fits, f"stack.{name}.position", own, rule, remedy)

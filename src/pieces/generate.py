@@ -1,0 +1,159 @@
+"""Generation: one token after another, greedy or sampled, with or without a cache.
+
+``pieces.sampling`` says how a token is chosen, ``pieces.beam_search`` keeps several candidates.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from pieces.cache import Cache, GrowingCache
+from pieces.checks import Number, refuse, require, require_int, require_whole
+from pieces.sampling import choose
+
+Ids = Int[Tensor, "B T"]
+Padding = Bool[Tensor, "B S"] | None
+
+
+class _Continued:
+    """A decoder-only model in the middle of a text: what to feed it, and the logits of the next.
+
+    Padding on the left is hidden from all, and positions count real tokens only.
+    """
+
+    def __init__(self, model: nn.Module, ids: Ids, padding: Padding, cache: Cache | None) -> None:
+        self.model, self.ids, self.cache = model, ids, cache
+        self.real = padding
+        self.start = 0 if cache is None else cache.length()
+
+    def logits(self) -> Float[Tensor, "B V"]:
+        """The logits behind the last token."""
+        new = self.ids if self.cache is None else self.ids[:, self.start :]
+        hidden = self.model.hidden(new, cache=self.cache, **self._padded(new.shape[1]))
+        self.start = self.ids.shape[1]
+        return self.model.logits(hidden[:, -1:]).squeeze(1)
+
+    def _padded(self, T: int) -> dict[str, Tensor]:
+        """Mask and positions, where there is padding."""
+        if self.real is None:
+            return {}
+        positions = (self.real.long().cumsum(dim=1) - 1).clamp(min=0)[:, -T:]
+        return {"mask": self.real[:, None, None, :], "positions": positions}
+
+    def append(self, token: Int[Tensor, "B"]) -> None:
+        """One more token in each row."""
+        self.ids = torch.cat((self.ids, token[:, None]), dim=1)
+        if self.real is not None:
+            self.real = torch.cat((self.real, self.real.new_ones(len(token), 1)), dim=1)
+
+
+class _Translated(_Continued):
+    """An encoder-decoder: the source is read once, the target grows."""
+
+    def __init__(
+        self, model: nn.Module, source: Ids, padding: Padding, target: Ids, cache: Any
+    ) -> None:
+        super().__init__(model, target, None, cache)
+        self.mask = None if padding is None else padding[:, None, None, :]
+        self.memory = model.encode(source, mask=self.mask)
+
+    def logits(self) -> Float[Tensor, "B V"]:
+        """The logits behind the last token of the target."""
+        new = self.ids if self.cache is None else self.ids[:, self.start :]
+        options = {"source_mask": self.mask, "cache": self.cache}
+        hidden = self.model.decode_hidden(new, self.memory, **options)
+        self.start = self.ids.shape[1]
+        return self.model.logits(hidden[:, -1:]).squeeze(1)
+
+    def select(self, rows: Int[Tensor, "N"]) -> None:
+        """Keep these rows, in this order."""
+        self.ids, self.memory = self.ids[rows], self.memory[rows]
+        self.mask = None if self.mask is None else self.mask[rows]
+        if self.cache is not None:
+            self.cache.select(rows)
+
+
+@torch.inference_mode()
+def generate(
+    model: nn.Module,
+    input_ids: Ids,
+    max_new_tokens: int,
+    *,
+    mask: Padding = None,
+    temperature: Number = 0.0,
+    top_k: int | None = None,
+    top_p: Number | None = None,
+    use_cache: bool = True,
+    cache: Cache | None = None,
+    start_id: int | None = None,
+    eos_id: int | None = None,
+    pad_id: int = 0,
+    generator: torch.Generator | None = None,
+) -> Ids:
+    """Continue each row of input_ids; of an encoder-decoder, translate it.
+
+    ``mask`` [B, T] is True at real tokens: texts of unequal length are padded on the left, those
+    an encoder reads on either side. ``cache`` may be another than ``GrowingCache``, such as a
+    ``RollingCache``. An encoder-decoder begins its target with ``start_id``. A row that has
+    brought ``eos_id`` goes on with ``pad_id``; when all have, generation ends.
+
+    Shapes: input_ids [B, T] -> [B, T + new], or [B, 1 + new] of an encoder-decoder.
+    Raises: TypeError, ValueError if the ids are not whole numbers [B, T] with T >= 1, a number is
+    out of range, mask does not fit, a decoder-only text is padded on the right, or start_id is
+    missing, or given to a decoder-only model.
+    """
+    require_request(model, input_ids, max_new_tokens, mask, start_id)
+    if use_cache and cache is None:
+        cache = model.new_cache() if start_id is not None else GrowingCache()
+    state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
+    rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
+    require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
+    settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
+    done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+    for _ in range(max_new_tokens):
+        token = choose(state.logits(), **settings)
+        if eos_id is not None:
+            token = token.masked_fill(done, pad_id)
+            done |= token == eos_id
+        state.append(token)
+        if eos_id is not None and bool(done.all()):
+            break
+    return state.ids.clone()
+
+
+def begin(
+    model: nn.Module, ids: Ids, mask: Padding, start_id: int | None, cache: Any
+) -> _Continued:
+    """The state before the first new token."""
+    if start_id is None:
+        return _Continued(model, ids, mask, cache)
+    target = torch.full((len(ids), 1), start_id, dtype=ids.dtype, device=ids.device)
+    return _Translated(model, ids, mask, target, cache)
+
+
+def require_request(
+    model: nn.Module, ids: Tensor, max_new_tokens: int, mask: Padding, start_id: int | None
+) -> None:
+    """Refuse what cannot be continued. Raises: TypeError, ValueError."""
+    require_whole("input_ids", ids)
+    rule, remedy = "must be 2-D [B, T] with at least one token", "pass input_ids[None] for one text"
+    require(ids.ndim == 2 and ids.shape[1] > 0, "input_ids.shape", tuple(ids.shape), rule, remedy)
+    require_int("max_new_tokens", max_new_tokens, minimum=0)
+    translates = hasattr(model, "encode")
+    if translates != (start_id is not None):
+        rule = "an encoder-decoder needs it, a decoder-only model has no use for it"
+        refuse(
+            "start_id",
+            start_id,
+            rule,
+            "pass the first target token" if translates else "leave it out",
+        )
+    if mask is None:
+        return
+    same = mask.dtype == torch.bool and mask.shape == ids.shape
+    rule, remedy = f"must be bool {tuple(ids.shape)}, True = real", "pass input_ids != pad_id"
+    require(same, "mask", (mask.dtype, tuple(mask.shape)), rule, remedy)
+    rule, remedy = "a text that is continued must be padded on the left", "move its padding"
+    require(translates or bool(mask[:, -1].all()), "mask[:, -1]", "False", rule, remedy)

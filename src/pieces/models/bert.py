@@ -1,0 +1,176 @@
+"""BERT: an encoder alone, every token sees every other; and the head that guesses hidden words."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from pieces.attention import MultiHeadAttention
+from pieces.blocks import Block, Stack
+from pieces.checks import refuse, require_module
+from pieces.embeddings import TokenEmbedding
+from pieces.feedforward import Activation, FeedForward, gelu
+from pieces.norms import LayerNorm
+from pieces.positions import Learned, PositionalEncoding
+from pieces.residual import PostNorm
+
+Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
+Ids = Int[Tensor, "B T"]
+
+
+@dataclass(frozen=True)
+class BertConfig:
+    """Sizes of a BERT. ``n_segments``: sentence A, sentence B. Checked when it is built."""
+
+    vocab_size: int
+    d_model: int
+    n_layers: int
+    n_heads: int
+    d_ff: int
+    max_seq_len: int = 512
+    n_segments: int = 2
+    norm_eps: float = 1e-12
+    activation: Activation = gelu
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True)
+class BertMaskedLMConfig(BertConfig):
+    """The same, for ``bert_masked_lm``."""
+
+
+class Bert(nn.Module):
+    """Tokens to vectors that know their context on both sides.
+
+    y = Stack(Norm(E[u] + p + s))
+
+    s is the segment's vector. The ``pooler``, a linear layer, serves ``pooled``.
+    Source: Devlin et al. 2019 (BERT), 3. Raises: TypeError if a part is not a module.
+    """
+
+    def __init__(
+        self,
+        embedding: TokenEmbedding,
+        stack: Stack,
+        *,
+        position: PositionalEncoding,
+        segment: TokenEmbedding,
+        embedding_norm: nn.Module,
+        pooler: nn.Module | None = None,
+        dropout: nn.Module | None = None,
+        config: Any = None,
+    ) -> None:
+        super().__init__()
+        parts = {"embedding": embedding, "stack": stack, "position": position, "segment": segment}
+        parts |= {"embedding_norm": embedding_norm, "dropout": dropout or nn.Identity()}
+        for name, part in parts.items():
+            require_module(name, part)
+            setattr(self, name, part)
+        self.pooler, self.config = pooler, config
+        if pooler is not None:
+            require_module("pooler", pooler)
+
+    def forward(
+        self, input_ids: Ids, *, mask: Mask = None, segments: Ids | None = None
+    ) -> Float[Tensor, "B T D"]:
+        """Shapes: input_ids, segments [B, T] -> [B, T, D]. ``mask`` hides padding, [B, 1, 1, T].
+
+        Segments left out are all 0.
+        Raises: TypeError, ValueError as the parts, and if segments are not of input_ids' shape.
+        """
+        segments = torch.zeros_like(input_ids) if segments is None else segments
+        if segments.shape != input_ids.shape:
+            rule = f"must be the shape of input_ids, {tuple(input_ids.shape)}"
+            refuse("segments.shape", tuple(segments.shape), rule, "give each token its segment")
+        positions = torch.arange(input_ids.shape[1], device=input_ids.device)
+        x = self.embedding(input_ids) + self.segment(segments)
+        x = self.embedding_norm(self.position.add(x, positions))
+        return self.stack(self.dropout(x), mask=mask)
+
+    def pooled(self, hidden: Float[Tensor, "B T D"]) -> Float[Tensor, "B D"]:
+        """One vector for a text: tanh(h_0 W + b), of the first token. Shapes: -> [B, D].
+
+        Raises: ValueError if the model has no pooler.
+        """
+        if self.pooler is None:
+            refuse("pooler", None, "this model has none", "build it with bert(config)")
+        return torch.tanh(self.pooler(hidden[:, 0]))
+
+
+class BertMaskedLM(nn.Module):
+    """BERT with the head that guesses the hidden words, from both sides.
+
+    logits = Norm(gelu(h W + c)) Eᵀ + b
+
+    Source: Devlin et al. 2019 (BERT), 3.1, and its published code.
+    Raises: TypeError if a part is not a module.
+    """
+
+    def __init__(
+        self, bert: Bert, transform: nn.Module, norm: nn.Module, activation: Activation = gelu
+    ) -> None:
+        super().__init__()
+        for name, part in {"bert": bert, "transform": transform, "norm": norm}.items():
+            require_module(name, part)
+        self.bert, self.transform, self.norm = bert, transform, norm
+        self.activation, self.config = activation, bert.config
+        self.bias = nn.Parameter(torch.zeros(bert.embedding.weight.shape[0]))
+
+    def forward(
+        self, input_ids: Ids, *, mask: Mask = None, segments: Ids | None = None
+    ) -> Float[Tensor, "B T V"]:
+        """Shapes: input_ids, segments [B, T] -> logits [B, T, V]. Errors: as ``Bert``."""
+        hidden = self.bert(input_ids, mask=mask, segments=segments)
+        hidden = self.norm(self.activation(self.transform(hidden)))
+        return F.linear(hidden, self.bert.embedding.weight, self.bias)
+
+
+def bert(config: BertConfig) -> Bert:
+    """Build a BERT of random weights, with its pooler.
+
+    Source: Devlin et al. 2019 (BERT), 3. Raises: TypeError, ValueError if a size is not an int of
+    at least 1, or n_heads does not divide d_model.
+    """
+    return _bert(config, nn.Linear(config.d_model, config.d_model))
+
+
+def bert_masked_lm(config: BertMaskedLMConfig) -> BertMaskedLM:
+    """Build a BERT with its masked-language head. Source and errors: as ``bert``."""
+    D = config.d_model
+    parts = (_bert(config, None), nn.Linear(D, D), LayerNorm(D, eps=config.norm_eps))
+    return BertMaskedLM(*parts, config.activation)
+
+
+def _bert(config: BertConfig, pooler: nn.Module | None) -> Bert:
+    """The parts that both have."""
+    D = config.d_model
+
+    def residual() -> PostNorm:
+        return PostNorm(LayerNorm(D, eps=config.norm_eps), nn.Dropout(config.dropout))
+
+    def block() -> Block:
+        return Block(
+            MultiHeadAttention(D, config.n_heads, bias=True),
+            FeedForward(D, config.d_ff, config.activation),
+            attention_residual=residual(),
+            feed_forward_residual=residual(),
+        )
+
+    return Bert(
+        TokenEmbedding(config.vocab_size, D, std=0.02),
+        Stack(block() for _ in range(config.n_layers)),
+        position=Learned(config.max_seq_len, D),
+        segment=TokenEmbedding(config.n_segments, D, std=0.02),
+        embedding_norm=LayerNorm(D, eps=config.norm_eps),
+        pooler=pooler,
+        dropout=nn.Dropout(config.dropout),
+        config=config,
+    )
+
+
+BERT_BASE = BertConfig(30_522, 768, 12, 12, 3072)
+BERT_LARGE = BertConfig(30_522, 1024, 24, 16, 4096)
+PRESETS = {"bert-base-uncased": BERT_BASE, "bert-large-uncased": BERT_LARGE}

@@ -1,0 +1,68 @@
+"""How the next token is chosen from its logits: pure functions, applied one after another."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from pieces.checks import Number, require, require_int, require_positive
+
+Logits = Float[Tensor, "*batch V"]
+
+
+def tempered(logits: Logits, temperature: Number) -> Logits:
+    """Below 1 the likely tokens gain, above 1 the unlikely ones.
+
+    softmax(logits / temperature)
+
+    Source: Ackley et al. 1985. Shapes: [..., V] -> the same.
+    Raises: ValueError unless temperature is above 0 (0 is no temperature but greedy choice).
+    """
+    require_positive("temperature", temperature)
+    return logits / temperature
+
+
+def top_k(logits: Logits, k: int) -> Logits:
+    """The k largest stay, and what ties with the last of them; the others become -inf.
+
+    Source: Fan et al. 2018, 5.4. Shapes: [..., V] -> the same; k above V keeps all.
+    Raises: TypeError, ValueError if k is not an int of at least 1.
+    """
+    require_int("k", k)
+    least = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
+    return logits.masked_fill(logits < least, -torch.inf)
+
+
+def top_p(logits: Logits, p: Number) -> Logits:
+    """The fewest tokens whose probability is p or more stay; the others become -inf.
+
+    Source: Holtzman et al. 2020, 3.1 (nucleus sampling). Shapes: [..., V] -> the same.
+    Raises: TypeError, ValueError unless 0 < p <= 1.
+    """
+    require_positive("p", p)
+    require(p <= 1, "p", p, "must be at most 1", "pass a share such as 0.9")
+    ordered, order = logits.sort(dim=-1, descending=True)
+    probabilities = ordered.softmax(dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities
+    dropped = (before >= p).scatter(-1, order, before >= p)
+    return logits.masked_fill(dropped, -torch.inf)
+
+
+def choose(
+    logits: Float[Tensor, "B V"],
+    *,
+    temperature: Number = 0.0,
+    k: int | None = None,
+    p: Number | None = None,
+    generator: torch.Generator | None = None,
+) -> Int[Tensor, "B"]:
+    """One token for each row: the likeliest at temperature 0, else a draw from what is left.
+
+    Temperature acts first, then ``top_k``, then ``top_p``.
+    Shapes: logits [B, V] -> [B]. Raises: TypeError, ValueError as these.
+    """
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    logits = tempered(logits, temperature)
+    logits = logits if k is None else top_k(logits, k)
+    logits = logits if p is None else top_p(logits, p)
+    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
