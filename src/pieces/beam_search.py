@@ -3,11 +3,14 @@
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.checks import Number, require_int
 from pieces.generate import Ids, Padding, begin, require_request
+
+Candidates = Int[Tensor, "N T"]  # n_beams of each row, one row after another
+Target = Int[Tensor, "B longest"]
 
 
 @torch.inference_mode()
@@ -22,7 +25,7 @@ def beam_search(
     length_penalty: Number = 1.0,
     mask: Padding = None,
     pad_id: int = 0,
-) -> tuple[Ids, Float[Tensor, "B"]]:
+) -> tuple[Target, Float[Tensor, "B"]]:
     """The best target found by keeping ``n_beams`` candidates, and its score.
 
     score = (sum of log-probabilities) / (number of new tokens)^length_penalty
@@ -59,7 +62,7 @@ class _Beams:
         self.finished: list[list[tuple[float, Tensor]]] = [[] for _ in range(B)]
         self.closed = torch.zeros(B, dtype=torch.bool)
 
-    def step(self, log_p: Float[Tensor, "N V"], ids: Ids) -> tuple[Tensor, Tensor]:
+    def step(self, log_p: Float[Tensor, "N V"], ids: Candidates) -> tuple[Tensor, Tensor]:
         """Extend every candidate; returns which rows go on, and with which token."""
         V, length = log_p.shape[-1], ids.shape[1]  # new tokens, this one among them
         scores = (self.total[..., None] + log_p.view(self.B, self.n, V)).flatten(1)
@@ -75,7 +78,7 @@ class _Beams:
         return rows.flatten(), tokens.flatten()
 
     def _finish(
-        self, b: int, best: Tensor, beam: Tensor, ended: Tensor, ids: Ids, length: int
+        self, b: int, best: Tensor, beam: Tensor, ended: Tensor, ids: Candidates, length: int
     ) -> None:
         """Set aside what ended among the n best."""
         for place in ended[: self.n].nonzero().flatten().tolist():
@@ -92,7 +95,7 @@ class _Beams:
             reach = float(self.total[b].max()) / length**self.penalty
             self.closed[b] |= self.finished[b][-1][0] >= reach
 
-    def best(self, ids: Ids, pad_id: int) -> tuple[Ids, Float[Tensor, "B"]]:
+    def best(self, ids: Candidates, pad_id: int) -> tuple[Target, Float[Tensor, "B"]]:
         """The best candidate of each row, open ones among them if the row was not closed."""
         texts, scores = [], []
         for b in range(self.B):

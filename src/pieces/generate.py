@@ -14,7 +14,8 @@ from pieces.checks import Number, refuse, require, require_int, require_whole
 from pieces.sampling import choose
 
 Ids = Int[Tensor, "B T"]
-Padding = Bool[Tensor, "B S"] | None
+Target = Int[Tensor, "B N"]  # N target tokens so far
+Padding = Bool[Tensor, "B T"] | None
 
 
 class _Continued:
@@ -23,7 +24,7 @@ class _Continued:
     Padding on the left is hidden from all, and positions count real tokens only.
     """
 
-    def __init__(self, model: nn.Module, ids: Ids, padding: Padding, cache: Cache | None) -> None:
+    def __init__(self, model: nn.Module, ids: Ids, padding: Padding, cache: Any) -> None:
         self.model, self.ids, self.cache = model, ids, cache
         self.real = padding
         self.start = 0 if cache is None else cache.length()
@@ -53,7 +54,7 @@ class _Translated(_Continued):
     """An encoder-decoder: the source is read once, the target grows."""
 
     def __init__(
-        self, model: nn.Module, source: Ids, padding: Padding, target: Ids, cache: Any
+        self, model: nn.Module, source: Ids, padding: Padding, target: Target, cache: Any
     ) -> None:
         super().__init__(model, target, None, cache)
         self.mask = None if padding is None else padding[:, None, None, :]
@@ -91,7 +92,7 @@ def generate(
     eos_id: int | None = None,
     pad_id: int = 0,
     generator: torch.Generator | None = None,
-) -> Ids:
+) -> Target:
     """Continue each row of input_ids; of an encoder-decoder, translate it.
 
     ``mask`` [B, T] is True at real tokens: texts of unequal length are padded on the left, those

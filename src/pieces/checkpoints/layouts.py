@@ -77,3 +77,8 @@ class ByGroup(Same):
         queries = self.n_heads // self.n_kv_heads
         heads = theirs.unflatten(0, (self.n_kv_heads, queries + 2, -1))
         return tuple(part.flatten(0, 2) for part in heads.split((queries, 1, 1), dim=1))
+
+    def join(self, ours: tuple[Tensor, ...]) -> Tensor:
+        """Ours to theirs."""
+        heads = [part.unflatten(0, (self.n_kv_heads, -1)) for part in ours]
+        return torch.cat(heads, dim=1).flatten(0, 1)

@@ -85,8 +85,8 @@ class EncoderDecoder(nn.Module):
 
     def forward(
         self,
-        source_ids: Ids,
-        target_ids: Ids,
+        source_ids: Int[Tensor, "B S"],
+        target_ids: Int[Tensor, "B T"],
         *,
         source_mask: Mask = None,
         mask: Mask = None,
@@ -104,8 +104,9 @@ class EncoderDecoder(nn.Module):
 
     def encode(self, source_ids: Ids, *, mask: Mask = None) -> Float[Tensor, "B S D"]:
         """What the decoder looks at. Shapes: [B, S] -> [B, S, D]. Errors: as ``forward``."""
-        positions = torch.arange(source_ids.shape[1], device=source_ids.device)
-        x = self.dropout(self.encoder_position.add(self.embedding(source_ids), positions))
+        x = self.embedding(source_ids)
+        positions = torch.arange(x.shape[1], device=x.device)
+        x = self.dropout(self.encoder_position.add(x, positions))
         placed = self.encoder_position.for_layers(positions, x.shape[1], x.dtype)
         return self.encoder(x, mask=mask, **placed)
 
@@ -133,10 +134,11 @@ class EncoderDecoder(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """The decoder's stream behind its last norm. Shapes: -> [B, T, D]. As ``forward``."""
         own, source = (None, None) if cache is None else (cache.own, cache.source)
-        positions = cached_positions(target_ids.shape[1], own, target_ids.device)
-        embedding = self.target_embedding or self.embedding
-        x = self.dropout(self.decoder_position.add(embedding(target_ids), positions))
-        S = x.shape[1] if own is None else own.reach(x.shape[1])
+        x = (self.target_embedding or self.embedding)(target_ids)
+        T = x.shape[1]
+        positions = cached_positions(T, own, x.device)
+        x = self.dropout(self.decoder_position.add(x, positions))
+        S = T if own is None else own.reach(T)
         placed = self.decoder_position.for_layers(positions, S, x.dtype)
         caches = {"cache": own, "context_cache": source}
         return self.decoder(x, memory, mask=mask, context_mask=source_mask, **caches, **placed)

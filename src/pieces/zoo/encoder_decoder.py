@@ -1,0 +1,37 @@
+"""T5, the one model of the table with an encoder."""
+
+from torch import nn
+
+from pieces.checks import require
+from pieces.models.encoder_decoder import EncoderDecoder
+from pieces.models.t5 import T5Config, t5
+from pieces.zoo.parts import FEED_FORWARDS
+from pieces.zoo.row import Architecture
+
+ONLY = {
+    "arrangement": "pre",
+    "norm": "RMSNorm",
+    "position": "T5 buckets",
+    "biases": "none",
+    "embedding": "plain",
+    "top": "nothing",
+}
+
+
+def encoder_decoder(a: Architecture) -> EncoderDecoder:
+    """The row's T5: ``models.t5``, whose other parts cannot be chosen.
+
+    Source: Raffel et al. 2020, 2.1. Raises: as ``zoo.assemble``, and ValueError for other parts.
+    """
+    for field, word in ONLY.items():
+        rule, remedy = f"an encoder-decoder has {word!r}", "leave it so, or build a decoder"
+        require(getattr(a, field) == word, field, getattr(a, field), rule, remedy)
+    rule, remedy = f"an encoder-decoder has as many as heads, {a.n_heads}", "leave it out"
+    require(a.kv_heads == a.n_heads, "n_kv_heads", a.n_kv_heads, rule, remedy)
+
+    def network(d_model: int, d_ff: int) -> nn.Module:
+        return FEED_FORWARDS[a.feed_forward](a)
+
+    sizes = (a.vocab_size, a.d_model, a.n_layers, a.n_heads, a.d_ff, a.head_size)
+    parts = {"feed_forward": network, "norm_eps": a.norm_eps, "tied": a.head == "tied"}
+    return t5(T5Config(*sizes, **parts))

@@ -1,0 +1,65 @@
+"""Table 5.1 as the source text prints it: 25 models, and the blanks left blank."""
+
+from dataclasses import dataclass
+
+COLUMNS = 9
+TABLE = """
+GPT-3      | causal          | 175B | Pre Layer | Learned  | GELU   |  96 |  96 | 12288
+PanGU-     | causal          | 207B | Pre Layer | Learned  | GELU   |  64 | 128 | 16384
+OPT        | causal          | 175B | Pre Layer | Learned  | ReLU   |  96 |  96 | 12288
+PaLM       | causal          | 540B | Pre Layer | RoPE     | SwiGLU | 118 |  48 | 18432
+BLOOM      | causal          | 176B | Pre Layer | ALiBi    | GELU   |  70 | 112 | 14336
+MT-NLG     | causal          | 530B | -         | -        | -      | 105 | 128 | 20480
+Gopher     | causal          | 280B | Pre RMS   | Relative | -      |  80 | 128 | 16384
+Chinchilla | causal          | 70B  | Pre RMS   | Relative | -      |  80 |  64 | 8192
+Galactica  | causal          | 120B | Pre Layer | Learned  | GELU   |  96 |  80 | 10240
+LaMDA      | causal          | 137B | -         | Relative | GeGLU  |  64 | 128 | 8192
+Jurassic-1 | causal          | 178B | Pre Layer | Learned  | GELU   |  76 |  96 | 13824
+LLaMA-2    | causal          | 70B  | Pre RMS   | RoPE     | SwiGLU |  80 |  64 | 8192
+Pythia     | causal          | 12B  | Pre Layer | RoPE     | GELU   |  36 |  40 | 5120
+Baichuan-2 | causal          | 13B  | Pre RMS   | ALiBi    | SwiGLU |  40 |  40 | 5120
+Qwen-1.5   | causal          | 72B  | Pre RMS   | RoPE     | SwiGLU |  80 |  64 | 8192
+InternLM-2 | causal          | 20B  | Pre RMS   | RoPE     | SwiGLU |  48 |  48 | 6144
+Falcon     | causal          | 180B | Pre Layer | RoPE     | GELU   |  80 | 232 | 14848
+MPT        | causal          | 30B  | Pre Layer | ALiBi    | GELU   |  48 |  64 | 7168
+Mistral    | causal          | 7B   | Pre RMS   | RoPE     | SwiGLU |  32 |  32 | 4096
+Gemma      | causal          | 7B   | Pre RMS   | RoPE     | GELU   |  28 |  16 | 3072
+DeepSeek   | causal          | 67B  | Pre RMS   | RoPE     | SwiGLU |  95 |  64 | 8192
+Yi         | causal          | 34B  | Pre RMS   | RoPE     | SwiGLU |  60 |  56 | 7168
+YuLan      | causal          | 12B  | Pre RMS   | RoPE     | SwiGLU |  40 |  38 | 4864
+GLM-130B   | prefix          | 130B | Post Deep | RoPE     | GeGLU  |  70 |  96 | 12288
+T5         | encoder-decoder | 11B  | Pre RMS   | Relative | ReLU   |  24 | 128 | 1024
+"""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One row as printed, the category translated; None where the table has a dash.
+
+    In the header of the table n_layers is L, n_heads is N and d_model is H.
+    """
+
+    name: str
+    category: str
+    size: str
+    norm: str | None
+    position: str | None
+    activation: str | None
+    n_layers: int
+    n_heads: int
+    d_model: int
+
+    @property
+    def parameters(self) -> float:
+        """The size as a number: "175B" is 175e9."""
+        return float(self.size.removesuffix("B")) * 1e9
+
+
+def read_row(line: str) -> Printed:
+    """One line of ``TABLE``."""
+    cells = [None if cell.strip() == "-" else cell.strip() for cell in line.split("|")]
+    words, sizes = cells[:-3], [int(cell) for cell in cells[-3:]]
+    return Printed(*words, *sizes)
+
+
+PRINTED = {row.name: row for row in map(read_row, TABLE.strip().splitlines())}

@@ -1,0 +1,79 @@
+"""PanGu-α's last layer: its queries are not the tokens', but a trained vector for each position."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pieces.attention import Mask, MultiHeadAttention, merge_heads, split_heads
+from pieces.blocks import Block
+from pieces.cache.protocol import LayerCache
+from pieces.causal import CausalCore
+from pieces.checks import require_module
+from pieces.positions import Learned
+from pieces.positions.encoding import Positions
+
+
+class LearnedTwice(Learned):
+    """``Learned`` with a second table, which the query layer asks for.
+
+    Attention layers built with it are told their positions, and do nothing else with it.
+    Source: Zeng et al. 2021 (PanGu-α), 2. Shapes: weight, asked.weight [max_seq_len, d_model].
+    Raises: as ``Learned``.
+    """
+
+    def __init__(self, max_seq_len: int, d_model: int) -> None:
+        super().__init__(max_seq_len, d_model)
+        self.asked = Learned(max_seq_len, d_model)
+
+    def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Positions]:
+        """The positions themselves."""
+        return {"positions": positions}
+
+
+class QueryAttention(MultiHeadAttention):
+    """Causal attention whose query at position n is p_n W_Q, whatever token stands there.
+
+    Source: Zeng et al. 2021 (PanGu-α), 2, and its published code.
+    Raises: as ``MultiHeadAttention``.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, *, position: LearnedTwice, bias: bool = True
+    ) -> None:
+        super().__init__(d_model, n_heads, bias=bias, position=position, core=CausalCore())
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: Mask = None,
+        positions: Positions | None = None,
+        cache: LayerCache | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        """Shapes: x [B, T, D] -> [B, T, D]. Options and errors: as ``MultiHeadAttention``."""
+        positions = self._positions(x, positions, cache)
+        asked = self.position.asked(positions).to(x.dtype)
+        q = split_heads(self.query(asked.expand_as(x)), self.head_dim)
+        q, k, v, mask, bias = self._self(q, x, mask, None, positions, cache)
+        output, _ = self.core(q, k, v, mask=mask, bias=bias)
+        return self.output(merge_heads(output))
+
+
+class ClosingBlock(Block):
+    """A block with one norm more, before everything: that which closes the blocks below.
+
+    x' = Norm(x),  then as ``Block``
+
+    Raises: TypeError if a part is not a module.
+    """
+
+    def __init__(self, norm: nn.Module, *parts: nn.Module, **residuals: nn.Module) -> None:
+        super().__init__(*parts, **residuals)
+        require_module("norm", norm)
+        self.norm = norm
+
+    def forward(self, x: Float[Tensor, "B T D"], **options: Any) -> Float[Tensor, "B T D"]:
+        """Shapes: x [B, T, D] -> [B, T, D]. Errors: as ``Block``."""
+        return super().forward(self.norm(x), **options)

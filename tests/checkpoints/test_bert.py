@@ -1,0 +1,151 @@
+"""BERT against transformers, and back."""
+
+import dataclasses
+import random
+
+import pytest
+import torch
+import transformers as hf
+
+from pieces import masks
+from pieces.checkpoints import from_folder, from_transformers, to_transformers
+from pieces.models.bert import PRESETS, BertConfig, bert, bert_masked_lm
+
+KINDS = {"BertModel": hf.BertModel, "BertForMaskedLM": hf.BertForMaskedLM}
+EACH = pytest.mark.parametrize("kind", KINDS)
+SMALL = BertConfig(17, 12, 1, 3, 20)
+
+
+def theirs(kind, seed, **changes):
+    draw = random.Random(seed)
+    heads = draw.choice([1, 3, 5])
+    config = hf.BertConfig(**{
+        "vocab_size": 37, "hidden_size": heads * draw.choice([4, 7]), "num_attention_heads": heads,
+        "intermediate_size": draw.choice([17, 40]), "num_hidden_layers": draw.choice([1, 3]),
+        "max_position_embeddings": 30, "type_vocab_size": draw.choice([2, 3]),
+        "hidden_act": ["gelu", "relu", "gelu_new"][seed % 3],
+        "layer_norm_eps": draw.choice([1e-12, 1e-3]),
+    } | changes)  # fmt: skip
+    torch.manual_seed(seed)
+    model = KINDS[kind](config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.25)
+    return model
+
+
+def assert_close(ours, expected):
+    assert ours.shape == expected.shape
+    assert ((ours - expected).abs().max() / expected.abs().max().clamp(min=1)).item() <= 1e-5
+
+
+@EACH
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("side", ["left", "right"])
+@torch.no_grad()
+def test_outputs_are_equal(kind, seed, side, device):
+    model = theirs(kind, seed)
+    ours = from_transformers(model).to(device)
+    for T in (1, 13, 30):
+        ids, segments = torch.randint(0, 37, (3, T)), torch.randint(0, 2, (3, T))
+        real = masks.padding([T, (T + 1) // 2, 1], T, side)
+        options = {"attention_mask": real[:, 0, 0].long(), "token_type_ids": segments}
+        expected = model(ids, **options)
+        where = {"mask": real.to(device), "segments": segments.to(device)}
+        found = ours(ids.to(device), **where).cpu()
+        assert_close(found[real[:, 0, 0]], expected[0][real[:, 0, 0]])
+        if kind == "BertModel" and side == "right":
+            assert_close(ours.cpu().pooled(found), expected.pooler_output)
+            ours.to(device)
+    assert_close(ours(ids.to(device)).cpu(), model(ids)[0])
+
+
+@EACH
+@torch.no_grad()
+def test_there_and_back(kind):
+    model = theirs(kind, 1)
+    again = to_transformers(from_transformers(model))
+    assert type(again) is type(model)
+    for (name, ours), (_, other) in zip(
+        again.state_dict().items(), model.state_dict().items(), strict=True
+    ):
+        assert torch.equal(ours, other), name
+    ids = torch.randint(0, 37, (2, 9))
+    assert torch.equal(again(ids)[0], model(ids)[0])
+
+
+@EACH
+@torch.no_grad()
+def test_from_a_folder(kind, tmp_path):
+    model, ids = theirs(kind, 2), torch.randint(0, 37, (2, 9))
+    model.save_pretrained(tmp_path)
+    assert_close(from_folder(tmp_path)(ids), model(ids)[0])
+
+
+def test_what_is_not_carried_over_is_refused():
+    with pytest.raises(ValueError, match=r"config\.is_decoder = True"):
+        from_transformers(theirs("BertModel", 0, is_decoder=True))
+    with pytest.raises(ValueError, match=r"missing.*pooler"):
+        from_transformers(hf.BertModel(theirs("BertModel", 0).config, add_pooling_layer=False))
+    with pytest.raises(ValueError, match="BertForSequenceClassification"):
+        from_transformers(hf.BertForSequenceClassification(theirs("BertModel", 0).config))
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("bert-base-uncased", 109_482_240), ("bert-large-uncased", 335_141_888)]
+)
+def test_presets_are_of_the_published_size(name, count):
+    with torch.device("meta"):
+        model = bert(PRESETS[name])
+    assert sum(p.numel() for p in model.parameters()) == count
+
+
+@pytest.mark.usefixtures("unchecked")
+class TestItself:
+    def test_compile_and_export(self):
+        torch.compiler.reset()
+        model, ids = bert_masked_lm(SMALL).eval(), torch.randint(0, 17, (2, 5))
+        expected = model(ids)
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        assert torch.allclose(compiled(ids), expected, atol=1e-5)
+        program = torch.export.export(model, (ids,))
+        assert torch.allclose(program.module()(ids), expected, atol=1e-5)
+
+    @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+    @torch.no_grad()
+    def test_low_precision_stays_finite(self, dtype, device):
+        model = bert(SMALL).eval().to(device, dtype)
+        assert model(torch.randint(0, 17, (2, 5), device=device)).isfinite().all()
+
+    @torch.no_grad()
+    def test_every_token_sees_every_other(self, device):
+        model, ids = bert(SMALL).eval().to(device), torch.randint(0, 17, (1, 6), device=device)
+        changed = ids.clone()
+        changed[0, 3] = (changed[0, 3] + 1) % 17
+        moved = (model(ids) - model(changed)).abs().amax(-1)[0]
+        assert (moved > 1e-4).all()
+
+    def test_no_pooler_no_pooled_vector(self):
+        model = bert_masked_lm(SMALL)
+        with pytest.raises(ValueError, match="pooler = None"):
+            model.bert.pooled(torch.zeros(1, 2, 12))
+
+    def test_segments_must_fit(self):
+        ids = torch.zeros(2, 3, dtype=torch.long)
+        with pytest.raises(ValueError, match=r"segments\.shape = \(2, 2\)"):
+            bert(SMALL)(ids, segments=ids[:, :2])
+        with pytest.raises(ValueError, match="ids"):
+            bert(SMALL)(ids, segments=ids + 2)
+
+    @pytest.mark.parametrize(
+        ("size", "value", "error"),
+        [
+            ("vocab_size", 0, ValueError),
+            ("d_ff", 1.5, TypeError),
+            ("n_heads", 5, ValueError),
+            ("max_seq_len", 0, ValueError),
+        ],
+    )
+    def test_wrong_sizes_are_refused(self, size, value, error):
+        with pytest.raises(error, match=f"{size} = {value}"):
+            bert(dataclasses.replace(SMALL, **{size: value}))

@@ -1,0 +1,224 @@
+import functools
+
+import pytest
+import torch
+import transformers as hf
+
+from pieces import masks
+from pieces.beam_search import beam_search
+from pieces.cache import GrowingCache, PagedCache, RollingCache
+from pieces.checkpoints import from_transformers
+from pieces.generate import generate
+from pieces.models.encoder_decoder import EncoderDecoderConfig, encoder_decoder
+from pieces.models.gpt2 import GPT2Config, gpt2
+from pieces.models.llama import LlamaConfig, llama
+from pieces.models.mistral import MistralConfig, mistral
+
+VOCAB = 19
+
+
+@functools.cache
+def built(kind):
+    torch.manual_seed(1)
+    sizes = (VOCAB, 24, 2, 3, 20)
+    models = {
+        "gpt2": lambda: gpt2(GPT2Config(*sizes)),
+        "llama": lambda: llama(LlamaConfig(*sizes)),
+        "mistral": lambda: mistral(MistralConfig(*sizes, window=4)),
+        "encoder_decoder": lambda: encoder_decoder(EncoderDecoderConfig(VOCAB, 24, 2, 3, 20)),
+    }
+    model = models[kind]().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+    return model
+
+
+def prompt(B=2, T=5):
+    return torch.randint(1, VOCAB, (B, T))
+
+
+def one_by_one(model, ids, n):
+    """What generation means: the whole text again for every token."""
+    with torch.no_grad():
+        for _ in range(n):
+            ids = torch.cat((ids, model(ids)[:, -1:].argmax(-1)), dim=1)
+    return ids
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "mistral"])
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_greedy_is_the_likeliest_token_each_time(kind, use_cache, device):
+    model, ids = built(kind).to(device), prompt().to(device)
+    found = generate(model, ids, 12, use_cache=use_cache)
+    assert torch.equal(found, one_by_one(model, ids, 12))
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "mistral"])
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_padding_on_the_left_changes_nothing(kind, use_cache, device):
+    model, lengths = built(kind).to(device), [7, 3, 1]
+    texts = [prompt(1, n).to(device) for n in lengths]
+    real = masks.padding(lengths, 7, "left", device=device)[:, 0, 0]
+    ids = torch.zeros(3, 7, dtype=torch.long, device=device)
+    for row, text in zip(ids, texts, strict=True):
+        row[7 - text.shape[1] :] = text[0]
+    found = generate(model, ids, 9, mask=real, use_cache=use_cache)
+    for row, text in zip(found, texts, strict=True):
+        assert torch.equal(row[7:], generate(model, text, 9)[0, text.shape[1] :])
+
+
+def test_other_caches_give_the_same():
+    ids = prompt(2, 9)
+    expected = generate(built("mistral"), ids, 10, use_cache=False)
+    assert torch.equal(generate(built("mistral"), ids, 10, cache=RollingCache(4)), expected)
+    pool = PagedCache(2, 20, 4, 3, 8)
+    batch = pool.batch([pool.add(), pool.add()])
+    assert torch.equal(generate(built("mistral"), ids, 10, cache=batch), expected)
+
+
+def test_a_cache_may_hold_the_beginning():
+    model, ids, cache = built("llama"), prompt(1, 8), GrowingCache()
+    with torch.no_grad():
+        model(ids[:, :5], cache=cache)
+    assert torch.equal(generate(model, ids, 6, cache=cache), generate(model, ids, 6))
+    with pytest.raises(ValueError, match="already holds"):
+        generate(model, ids, 6, cache=cache)
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_an_encoder_decoder_translates(use_cache, device):
+    model, source = built("encoder_decoder").to(device), prompt(3, 6).to(device)
+    target = torch.full((3, 1), 2, device=device)
+    with torch.no_grad():
+        for _ in range(8):
+            target = torch.cat((target, model(source, target)[:, -1:].argmax(-1)), dim=1)
+    assert torch.equal(generate(model, source, 8, start_id=2, use_cache=use_cache), target)
+
+
+def test_it_is_transformers_generate():
+    config = hf.LlamaConfig(
+        vocab_size=VOCAB, hidden_size=24, num_attention_heads=6, num_key_value_heads=2,
+        intermediate_size=20, num_hidden_layers=2, eos_token_id=3, pad_token_id=0,
+    )  # fmt: skip
+    model = hf.LlamaForCausalLM(config).eval()
+    ours, ids = from_transformers(model), prompt(4, 6)
+    real = masks.padding([6, 4, 2, 1], 6, "left")[:, 0, 0]
+    expected = model.generate(ids, attention_mask=real.long(), max_new_tokens=15, do_sample=False)
+    found = generate(ours, ids, 15, mask=real, eos_id=3, pad_id=0)
+    assert found.tolist() == expected.tolist()
+
+
+def test_after_the_end_comes_padding():
+    model, ids = built("gpt2"), prompt(6, 3)
+    free = generate(model, ids, 20)
+    eos = int(free[0, 8])
+    found = generate(model, ids, 20, eos_id=eos, pad_id=0)
+    longest = 0
+    for row, other in zip(found[:, 3:].tolist(), free[:, 3:].tolist(), strict=True):
+        end = other.index(eos) + 1 if eos in other else len(other)
+        longest = max(longest, end)
+        assert row[:end] == other[:end]
+        assert set(row[end:]) <= {0}
+    assert found.shape[1] == 3 + longest
+
+
+def test_a_seed_repeats_the_draw_and_a_lone_choice_is_greedy():
+    model, ids = built("gpt2"), prompt()
+
+    def draw(seed, **options):
+        generator = torch.Generator().manual_seed(seed)
+        return generate(model, ids, 12, temperature=1.5, generator=generator, **options)
+
+    assert torch.equal(draw(1), draw(1))
+    assert not torch.equal(draw(1), draw(2))
+    greedy = generate(model, ids, 12)
+    assert torch.equal(draw(1, top_k=1), greedy)
+    assert torch.equal(draw(1, top_p=1e-9), greedy)
+
+
+def test_nothing_new_is_the_prompt_and_no_graph_is_kept():
+    model, ids = built("gpt2"), prompt()
+    assert torch.equal(generate(model, ids, 0), ids)
+    assert not model(ids).isinf().any()
+    assert model.training is False
+
+
+class TestBeams:
+    options = {"start_id": 2, "eos_id": 1}  # noqa: RUF012
+
+    def test_more_beams_find_no_worse(self):
+        model, source = built("encoder_decoder"), prompt(5, 6)
+        scores = [
+            beam_search(model, source, 7, n_beams=n, length_penalty=0.0, **self.options)[1]
+            for n in (1, 2, 8)
+        ]
+        assert (scores[2] >= scores[0] - 1e-5).float().mean() >= 0.8  # not a law of beam search
+
+    def test_wide_enough_it_is_exhaustive(self):
+        """Two tokens deep, as many beams as the vocabulary: nothing is pruned."""
+        model, source = built("encoder_decoder"), prompt(2, 4)
+        targets, scores = beam_search(
+            model, source, 2, n_beams=VOCAB, length_penalty=0.0, **self.options
+        )
+        for b in range(2):
+            best = -torch.inf
+            with torch.no_grad():
+                for first in range(VOCAB):
+                    start = torch.tensor([[2, first]])
+                    log_p = model(source[b : b + 1], start).log_softmax(-1)[0]
+                    ends = first == 1
+                    best = max(best, float(log_p[0, first] + (0 if ends else log_p[1].max())))
+            assert scores[b] == pytest.approx(best, abs=1e-4)
+            assert targets[b, 0] == 2
+
+    def test_one_beam_is_greedy(self):
+        model, source = built("encoder_decoder"), prompt(4, 6)
+        found, _ = beam_search(model, source, 9, n_beams=1, **self.options)
+        greedy = generate(model, source, 9, **self.options)
+        assert found.tolist() == greedy[:, : found.shape[1]].tolist()
+
+    def test_rows_do_not_disturb_each_other(self):
+        model, source = built("encoder_decoder"), prompt(3, 6)
+        together, scores = beam_search(model, source, 8, n_beams=3, **self.options)
+        for b in range(3):
+            alone, score = beam_search(model, source[b : b + 1], 8, n_beams=3, **self.options)
+            row = together[b].tolist()
+            assert row[: alone.shape[1]] == alone[0].tolist()
+            assert set(row[alone.shape[1] :]) <= {0}
+            assert score[0] == pytest.approx(float(scores[b]), abs=1e-4)
+
+    @pytest.mark.usefixtures("unchecked")
+    def test_beams_must_be_a_number(self):
+        with pytest.raises(ValueError, match="n_beams = 0"):
+            beam_search(built("encoder_decoder"), prompt(), 3, n_beams=0, **self.options)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"input_ids": torch.zeros(2, 3)}, TypeError, r"input_ids\.dtype"),
+        ({"input_ids": torch.zeros(3, dtype=torch.long)}, ValueError, r"input_ids\.shape"),
+        ({"input_ids": torch.zeros(2, 0, dtype=torch.long)}, ValueError, r"input_ids\.shape"),
+        ({"max_new_tokens": -1}, ValueError, "max_new_tokens = -1"),
+        ({"max_new_tokens": 2.0}, TypeError, "max_new_tokens"),
+        ({"mask": torch.ones(2, 5)}, ValueError, "mask"),
+        ({"mask": torch.ones(2, 4, dtype=torch.bool)}, ValueError, "mask"),
+        ({"mask": masks.padding([5, 3], 5)[:, 0, 0]}, ValueError, "padded on the left"),
+        ({"temperature": -1.0}, ValueError, "temperature = -1.0"),
+        ({"temperature": 1.0, "top_k": 0}, ValueError, "k = 0"),
+        ({"temperature": 1.0, "top_p": 1.5}, ValueError, "p = 1.5"),
+        ({"temperature": 1.0, "top_p": 0.0}, ValueError, "p = 0.0"),
+        ({"start_id": 3}, ValueError, "start_id = 3"),
+    ],
+)
+def test_bad_requests_are_refused(change, error, words):
+    request = {"input_ids": prompt(), "max_new_tokens": 3} | change
+    with pytest.raises(error, match=words):
+        generate(built("gpt2"), **request)
+
+
+def test_an_encoder_decoder_needs_a_start():
+    with pytest.raises(ValueError, match="start_id = None"):
+        generate(built("encoder_decoder"), prompt(), 3)
