@@ -88,3 +88,13 @@ def activation_name(activation: Activation, preferred: tuple[str, ...] = ()) -> 
 def tied_head(config: Any) -> dict[str, str]:
     """The usual name of a tied head, and of the embedding it must equal."""
     return {"lm_head.weight": "embedding.weight"} if config.tied else {}
+
+
+def prefixed(prefix: str) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
+    """An ``older`` for files of the model below the head, whose names begin one step further in."""
+
+    def older(state: dict[str, Tensor]) -> dict[str, Tensor]:
+        whole = (prefix, "lm_head.")
+        return {n if n.startswith(whole) else prefix + n: weight for n, weight in state.items()}
+
+    return older

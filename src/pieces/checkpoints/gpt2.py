@@ -9,6 +9,7 @@ from pieces.checkpoints.family import (
     Rule,
     activation_name,
     activation_named,
+    prefixed,
     require_only,
     rules,
     tied_head,
@@ -192,7 +193,14 @@ def mpt_names(config: MPTConfig) -> list[Rule]:
     return with_head(config, found)
 
 
-GPT2 = Family("GPT2LMHeadModel", GPT2Config, read_gpt2, gpt2, gpt2_names, write_gpt2, tied_head)
-OPT = Family("OPTForCausalLM", OPTConfig, read_opt, opt, opt_names, tied=tied_head)
-BLOOM = Family("BloomForCausalLM", BloomConfig, read_bloom, bloom, bloom_names, tied=tied_head)
-MPT = Family("MptForCausalLM", MPTConfig, read_mpt, mpt, mpt_names, tied=tied_head)
+BARE = prefixed("transformer.")
+GPT2 = Family(
+    "GPT2LMHeadModel", GPT2Config, read_gpt2, gpt2, gpt2_names, write_gpt2, tied_head, BARE
+)
+OPT = Family(
+    "OPTForCausalLM", OPTConfig, read_opt, opt, opt_names, None, tied_head, prefixed("model.")
+)
+BLOOM = Family(
+    "BloomForCausalLM", BloomConfig, read_bloom, bloom, bloom_names, None, tied_head, BARE
+)
+MPT = Family("MptForCausalLM", MPTConfig, read_mpt, mpt, mpt_names, None, tied_head)
