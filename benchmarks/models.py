@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 import transformers
-from pieces.generate import generate
 from torch import Tensor, nn
 
 from pieces import masks
@@ -30,6 +29,8 @@ from pieces.causal import CausalCore
 from pieces.checkpoints import from_transformers
 from pieces.feedforward import FeedForward, relu
 from pieces.flash import flash_attention
+from pieces.generate import generate
+from pieces.moe import GatedExperts, Router
 from pieces.norms import LayerNorm
 from pieces.residual import PostNorm
 
@@ -120,16 +121,18 @@ def mixtral(d_model: int, n_layers: int, experts: int, k: int) -> nn.Module:
 
 
 def products(model: nn.Module, n_tokens: int) -> Work:
-    """The matrix products of a model's linear layers alone, one after another."""
-    linears = [m for m in model.modules() if isinstance(m, nn.Linear)]
-    inputs = {}
-    for m in linears:
-        shape = (n_tokens, m.in_features)
-        inputs[m.in_features] = torch.randn(shape, device=m.weight.device, dtype=m.weight.dtype)
+    """The matrix products of a model alone, one after another; experts share the tokens fairly."""
+    k = max([m.k for m in model.modules() if isinstance(m, Router)], default=0)
+    weights = [(m.weight, n_tokens) for m in model.modules() if isinstance(m, nn.Linear)]
+    for m in model.modules():
+        if isinstance(m, GatedExperts):
+            rows = max(1, n_tokens * k // m.n_experts)
+            weights += [(w, rows) for w in (*m.gate_up, *m.down)]
+    inputs = {(rows, w.shape[1]): w.new_ones(rows, w.shape[1]) for w, rows in weights}
 
     def work() -> None:
-        for m in linears:
-            F.linear(inputs[m.in_features], m.weight)
+        for weight, rows in weights:
+            F.linear(inputs[rows, weight.shape[1]], weight)
 
     return work
 
@@ -236,6 +239,15 @@ def whole(
     row(f"{name}: train step, 2 x 128 tokens", times, "ours", "theirs", targets.get("train"))
 
 
+def loop_over_experts(theirs: nn.Module, timer: Timer, options: argparse.Namespace) -> None:
+    """Transformers' plain implementation of the experts, its default until version 5."""
+    ours, theirs = pair(theirs, options)
+    ids = torch.randint(0, 1000, (1, 512), device=options.device)
+    with torch.no_grad():
+        times = timer(**prefill(ours, theirs, ids))
+    row("  prefill; their loop over experts", times, "ours", "theirs", None)
+
+
 # ---------------------------------------------------------------- single layers
 
 
@@ -330,6 +342,9 @@ def main() -> None:
     if options.only in ("", "mixtral"):
         theirs = mixtral(256, 4, 8, 2)
         whole("Mixtral 256 x 4, 2 of 8", theirs, timer, options, {"prefill": 0.85})
+        looping = mixtral(256, 4, 8, 2)
+        looping.config._experts_implementation = "eager"
+        loop_over_experts(looping, timer, options)
     if options.only in ("", "layers"):
         layers(timer, options)
     if options.growth or options.only == "growth":

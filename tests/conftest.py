@@ -34,5 +34,6 @@ def unchecked() -> Iterator[None]:
     """
     before = jaxtyping.config.jaxtyping_disable
     jaxtyping.config.update("jaxtyping_disable", True)
+    torch.compiler.reset()  # what was compiled with the checker, or too often, counts no more
     yield
     jaxtyping.config.update("jaxtyping_disable", before)

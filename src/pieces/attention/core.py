@@ -1,0 +1,78 @@
+"""Attention between the projections, in one fused kernel where nobody asks for the weights."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from pieces.attention.function import (
+    Bias,
+    Keys,
+    Mask,
+    Output,
+    Queries,
+    Score,
+    Values,
+    Weights,
+    attention,
+)
+from pieces.checks import require_attention
+from pieces.scores import dot, scaled_dot
+
+FUSED = {scaled_dot: None, dot: 1.0}  # scores the kernel knows, and its scale; None: 1 / sqrt(K)
+
+
+def fused_attention(
+    q: Queries, k: Keys, v: Values, *, mask: Mask = None, bias: Bias = None
+) -> Output:
+    """The output of ``attention`` from one fused kernel, which need not keep the weights.
+
+    Source: Dao et al. 2022 (FlashAttention), 3.1; torch's scaled_dot_product_attention.
+    Shapes and errors: as ``attention``.
+    """
+    require_attention(q, k, v, mask, bias)
+    return one_kernel(q, k, v, mask, bias)
+
+
+def one_kernel(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    scale: float | None = None,
+) -> Tensor:
+    """``fused_attention`` for those who have checked the shapes."""
+    if bias is not None:  # the kernel takes a mask or a bias, not both
+        bias = bias.to(q.dtype)
+        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
+    grouped = k.shape[1] != q.shape[1]
+    options = {"attn_mask": mask, "enable_gqa": grouped, "scale": scale}
+    return F.scaled_dot_product_attention(q, k, v, **options)
+
+
+class AttentionCore(nn.Module):
+    """Attention between the projections: fused, unless the weights or another score are wanted.
+
+    Every attention layer of the package holds one, so ``trace.record`` finds the weights here.
+    """
+
+    def __init__(self, score: Score | None = None) -> None:
+        super().__init__()
+        self.score = scaled_dot if score is None else score
+
+    def forward(
+        self,
+        q: Queries,
+        k: Keys,
+        v: Values,
+        *,
+        mask: Mask = None,
+        bias: Bias = None,
+        return_weights: bool = False,
+    ) -> tuple[Output, Weights | None]:
+        """Return (output, weights), or (output, None). Shapes and errors: as ``attention``."""
+        if self.score in FUSED and not return_weights:
+            require_attention(q, k, v, mask, bias)
+            return one_kernel(q, k, v, mask, bias, FUSED[self.score]), None
+        output, weights = attention(q, k, v, mask=mask, bias=bias, score=self.score)
+        return output, (weights if return_weights else None)

@@ -1,0 +1,79 @@
+"""The equation: scores, softmax over what is visible, the weighted average of the values."""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pieces.checks import require, require_attention, require_broadcast, require_mask
+from pieces.scores import scaled_dot
+
+Queries = Float[Tensor, "B H T K"]
+Keys = Float[Tensor, "B G S K"]
+Values = Float[Tensor, "B G S Kv"]
+Output = Float[Tensor, "B H T Kv"]
+Weights = Float[Tensor, "B H T S"]
+Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
+Bias = Float[Tensor, "#T #S"] | Float[Tensor, "#B #H #T #S"] | None
+Score = Callable[[Tensor, Tensor], Tensor]
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*batch T S"], mask: Bool[Tensor, "*mask"] | None = None
+) -> Float[Tensor, "*batch T S"]:
+    """Softmax over the keys a query may see: a row sums to 1, or to 0 if it sees nothing.
+
+    weights[i, j] = exp(s[i, j]) / (sum of exp(s[i, n]) over visible n), and 0 where j is hidden
+
+    Source: Vaswani et al. 2017, 3.2.3: hidden scores become -inf before the softmax, not after.
+    Shapes: scores [..., T, S]; mask [T, S], or as many axes as the scores, each full or 1.
+    Raises: TypeError if mask is not bool, ValueError if it does not fit.
+    """
+    if mask is not None:
+        require_mask(mask)
+        require_broadcast("mask", mask, scores.shape)
+        scores = scores.masked_fill(~mask, -torch.inf)
+    sees_nothing = (scores == -torch.inf).all(dim=-1, keepdim=True)
+    weights = scores.masked_fill(sees_nothing, 0.0).softmax(dim=-1)
+    return weights.masked_fill(sees_nothing, 0.0)
+
+
+def share_heads(x: Float[Tensor, "B G S K"], n_heads: int) -> Float[Tensor, "B {n_heads} S K"]:
+    """Let each key-value head serve H / G query heads in a row; with G = H nothing is copied.
+
+    Source: Ainslie et al. 2023, 2.2 (grouped queries); Shazeer 2019, 3 (one key-value head).
+    Shapes: [B, G, S, K] -> [B, H, S, K]. Raises: ValueError if G does not divide n_heads.
+    """
+    remedy = "choose n_kv_heads that divides n_heads"
+    require(n_heads % x.shape[1] == 0, "x.shape", tuple(x.shape), "G must divide n_heads", remedy)
+    queries_a_key = n_heads // x.shape[1]
+    return x if queries_a_key == 1 else x.repeat_interleave(queries_a_key, dim=1)
+
+
+def attention(
+    q: Queries,
+    k: Keys,
+    v: Values,
+    *,
+    mask: Mask = None,
+    bias: Bias = None,
+    score: Score = scaled_dot,
+) -> tuple[Output, Weights]:
+    """Scaled dot-product attention, with its weights.
+
+    output = weights v,  weights = softmax(q kᵀ / sqrt(K) + bias) over the visible keys
+
+    Source: Vaswani et al. 2017, 3.2.1, eq. (1); source text (5.5).
+    Shapes: q [B, H, T, K]; k [B, G, S, K]; v [B, G, S, Kv], G divides H; mask and bias [T, S] or
+    4-D, each axis as in the scores [B, H, T, S] or 1 -> output [B, H, T, Kv], weights [B, H, T, S].
+    ``score`` is any function or module of ``pieces.scores``.
+    Raises: TypeError for a wrong dtype (a mask must be bool), ValueError for a wrong shape.
+    """
+    require_attention(q, k, v, mask, bias)
+    k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
+    scores = score(q, k)
+    if bias is not None:
+        scores = scores + bias.to(scores.dtype)
+    weights = masked_softmax(scores, mask)
+    return weights @ v, weights
