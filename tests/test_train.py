@@ -162,13 +162,14 @@ def test_gradients_are_clipped_and_their_norm_is_told():
 def test_an_encoder_decoder_trains():
     class Pair(NamedTuple):
         source_ids: torch.Tensor
+        source_mask: torch.Tensor
         target_ids: torch.Tensor
         targets: torch.Tensor
 
     def draw(batch_size, generator):
         word = torch.randint(1, 9, (batch_size, 5), generator=generator)
         shown = torch.cat((torch.zeros(batch_size, 1, dtype=torch.long), word[:, :-1]), dim=1)
-        return Pair(word, shown, word)
+        return Pair(word, torch.ones(batch_size, 1, 1, 5).bool(), shown, word)
 
     own = encoder_decoder(EncoderDecoderConfig(9, 32, 1, 2, 64, dropout=0.0))
     record = run(own, TrainConfig(steps=150, lr=5e-3), draw, loss=translation_loss)

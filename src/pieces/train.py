@@ -99,8 +99,12 @@ def next_token_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], Te
 
 
 def translation_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], Tensor]:
-    """The same for an encoder-decoder: ``batch`` has source_ids, target_ids and targets."""
-    return summed(model(batch.source_ids, batch.target_ids), batch.targets)
+    """The same for an encoder-decoder.
+
+    ``batch`` has source_ids, source_mask (True = real), target_ids and targets.
+    """
+    logits = model(batch.source_ids, batch.target_ids, source_mask=batch.source_mask)
+    return summed(logits, batch.targets)
 
 
 def summed(logits: Float[Tensor, "B T V"], targets: Tensor) -> tuple[Tensor, Tensor]:

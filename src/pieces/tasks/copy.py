@@ -1,0 +1,23 @@
+"""Copy: a b c | a b c."""
+
+from jaxtyping import Int
+from torch import Tensor
+
+from pieces.checks import require_int
+from pieces.tasks.base import Items, symbols
+from pieces.tasks.rewriting import Rewriting
+
+
+class Copy(Rewriting):
+    """Say again what you read. Held out: prompts.
+
+    Source: Graves et al. 2014 (Neural Turing Machines), 4.1. Raises: as ``Rewriting``.
+    """
+
+    def __init__(self, n_symbols: int = 16, length: int = 8) -> None:
+        require_int("n_symbols", n_symbols)
+        super().__init__(symbols(n_symbols), length)
+
+    def answer(self, items: Items) -> Int[Tensor, "N L"]:
+        """The prompt."""
+        return items

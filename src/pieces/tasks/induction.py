@@ -1,0 +1,47 @@
+"""Induction: c a f c a f c, where what followed a token once follows it again."""
+
+import math
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from pieces.checks import require, require_int
+from pieces.tasks.base import Batch, Items, Task, counted_from, distinct, require_items, symbols
+
+
+class Induction(Task):
+    """A stretch of different tokens, repeated to the end; counted from the first token seen twice.
+
+    x[t + 1] = x[t + 1 - P],  P drawn anew for each row from length / 4 .. length / 2
+
+    No fixed distance will do, since P varies: find where the last token stood, and say what came
+    next. Held out: rows.
+    Source: Olsson et al. 2022 (induction heads). Raises: TypeError, ValueError if length is below 4
+    or n_symbols below length / 2.
+    """
+
+    def __init__(self, n_symbols: int = 32, length: int = 32) -> None:
+        require_int("length", length, minimum=4)
+        require_int("n_symbols", n_symbols)
+        longest = length // 2
+        rule = f"must be at least {longest}, for the tokens of a stretch are different"
+        require(n_symbols >= longest, "n_symbols", n_symbols, rule, "add symbols or shorten length")
+        super().__init__(symbols(n_symbols))
+        self.length, self.shortest, self.longest = length, max(2, length // 4), longest
+        require_items("n_symbols", n_symbols, math.perm(n_symbols, self.shortest))
+
+    def propose(self, count: int, generator: torch.Generator | None) -> Items:
+        """Rows [N, length + 1]."""
+        stretch = distinct(count, self.vocab_size, self.longest, generator)
+        periods = (self.shortest, self.longest + 1)
+        period = torch.randint(*periods, (count, 1), generator=generator)
+        return stretch.gather(1, torch.arange(self.length + 1) % period)
+
+    def period(self, items: Items) -> Int[Tensor, "N 1"]:
+        """Where the first token stands again. Shapes: [N, R] -> [N, 1]."""
+        return (items[:, 1:] == items[:, :1]).long().argmax(dim=1, keepdim=True) + 1
+
+    def write(self, items: Items) -> Batch:
+        """Shapes: [B, length + 1] -> [B, length] twice."""
+        return counted_from(items, self.period(items) + 1)
