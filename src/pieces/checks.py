@@ -38,12 +38,11 @@ def require_int(argument: str, value: Any, minimum: int = 1) -> None:
 
     Raises: TypeError for another type, ValueError for a number that is too small.
     """
-    whole = isinstance(value, int | torch.SymInt) and not isinstance(value, bool)
-    rule = "must be an int (neither a bool nor a float)"
-    require(whole, argument, value, rule, f"pass int({argument})", TypeError)
-    require(
-        value >= minimum, argument, value, f"must be at least {minimum}", f"pass {minimum} or more"
-    )
+    if not isinstance(value, int | torch.SymInt) or isinstance(value, bool):
+        rule = "must be an int (neither a bool nor a float)"
+        refuse(argument, value, rule, f"pass int({argument})", TypeError)
+    if value < minimum:
+        refuse(argument, value, f"must be at least {minimum}", f"pass {minimum} or more")
 
 
 def default_int(argument: str, value: int | None, default: int) -> int:
@@ -89,8 +88,9 @@ def look_up(argument: str, index: Tensor, table: Tensor, remedy: str, **options:
 
 def require_float(argument: str, tensor: Tensor) -> None:
     """Refuse a tensor of whole numbers or bools. Raises: TypeError."""
-    rule, remedy = "must be floating-point", "embed token ids first, or call .float()"
-    require(tensor.is_floating_point(), f"{argument}.dtype", tensor.dtype, rule, remedy, TypeError)
+    if not tensor.is_floating_point():
+        rule, remedy = "must be floating-point", "embed token ids first, or call .float()"
+        refuse(f"{argument}.dtype", tensor.dtype, rule, remedy, TypeError)
 
 
 def require_features(argument: str, tensor: Tensor, size: int) -> None:
@@ -112,9 +112,11 @@ def require_sequence(argument: str, tensor: Tensor, size: int) -> None:
 
 def require_mask(mask: Tensor) -> None:
     """Refuse a mask that is not bool: 0/1, 0/-inf and True = hidden all have converters."""
-    rule = "a mask must be bool, True = may attend"
-    remedy = "write mask.bool() if 1 means attend, masks.from_additive(mask) if it holds 0 and -inf"
-    require(mask.dtype == torch.bool, "mask.dtype", mask.dtype, rule, remedy, TypeError)
+    if mask.dtype != torch.bool:
+        rule = "a mask must be bool, True = may attend"
+        additive = "masks.from_additive(mask) if it holds 0 and -inf"
+        remedy = f"write mask.bool() if 1 means attend, {additive}"
+        refuse("mask.dtype", mask.dtype, rule, remedy, TypeError)
 
 
 def require_broadcast(argument: str, tensor: Tensor, scores_shape: tuple[int, ...]) -> None:

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import refuse, require, require_float, require_int
+from pieces.checks import refuse, require_float, require_int
 
 KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
 Device = torch.device | str | None
@@ -91,9 +91,9 @@ def require_keys_values(k: Tensor, v: Tensor) -> None:
         if x.ndim != 4:
             remedy = "add the missing batch or head axis"
             refuse(f"{name}.shape", tuple(x.shape), "must be 4-D [B, G, T, K]", remedy)
-    rule = f"must have one value for each key of k, {tuple(k.shape)}"
-    remedy = "compute k and v from the same tokens"
-    require(v.shape[:3] == k.shape[:3], "v.shape", tuple(v.shape), rule, remedy)
+    if v.shape[:3] != k.shape[:3]:
+        rule = f"must have one value for each key of k, {tuple(k.shape)}"
+        refuse("v.shape", tuple(v.shape), rule, "compute k and v from the same tokens")
 
 
 def require_stored(name: str, x: Tensor, stored: Tensor, B: int) -> None:
