@@ -203,7 +203,7 @@ class TestBeams:
         ({"input_ids": torch.zeros(2, 0, dtype=torch.long)}, ValueError, r"input_ids\.shape"),
         ({"max_new_tokens": -1}, ValueError, "max_new_tokens = -1"),
         ({"max_new_tokens": 2.0}, TypeError, "max_new_tokens"),
-        ({"mask": torch.ones(2, 5)}, ValueError, "mask"),
+        ({"mask": torch.ones(2, 5)}, TypeError, "mask.dtype"),
         ({"mask": torch.ones(2, 4, dtype=torch.bool)}, ValueError, "mask"),
         ({"mask": masks.padding([5, 3], 5)[:, 0, 0]}, ValueError, "padded on the left"),
         ({"temperature": -1.0}, ValueError, "temperature = -1.0"),

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import Number, require_int
-from pieces.generate import Ids, Padding, begin, require_request
+from pieces.checks import Number, require_int, require_number
+from pieces.generate import Ids, Padding, begin, require_request, require_tokens
 
 Candidates = Int[Tensor, "N T"]  # n_beams of each row, one row after another
 Target = Int[Tensor, "B longest"]
@@ -39,6 +39,8 @@ def beam_search(
     """
     require_request(model, input_ids, max_new_tokens, mask, start_id)
     require_int("n_beams", n_beams)
+    require_number("length_penalty", length_penalty)
+    require_tokens(eos_id=eos_id, pad_id=pad_id)
     rows = torch.arange(len(input_ids), device=input_ids.device).repeat_interleave(n_beams)
     padding = None if mask is None else mask[rows]
     state = begin(model, input_ids[rows], padding, start_id, model.new_cache())

@@ -10,7 +10,7 @@ from typing import Any
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from pieces.checks import require, require_module
+from pieces.checks import require, require_instance, require_mask, require_module
 from pieces.residual import branch
 
 Stream = Float[Tensor, "B T D"]
@@ -97,6 +97,8 @@ class CrossBlock(nn.Module):
         ``options`` go to the self-attention; context_mask and context_cache are the mask and the
         cache of the cross-attention. Raises: what the parts raise.
         """
+        if context_mask is not None:
+            require_mask(context_mask, "context_mask")
         cross: dict[str, Any] = {"context": context, "mask": context_mask}
         if context_cache is not None:
             cross["cache"] = context_cache
@@ -164,6 +166,7 @@ class Stack(nn.Module):
 
     def __init__(self, blocks: Iterable[nn.Module], final_norm: nn.Module | None = None) -> None:
         super().__init__()
+        require_instance("blocks", blocks, Iterable, "pass a list of modules")
         blocks = list(blocks)
         require(len(blocks) > 0, "blocks", blocks, "must not be empty", "pass at least one block")
         for index, block in enumerate(blocks):

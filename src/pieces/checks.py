@@ -4,6 +4,8 @@ Only shapes and dtypes are looked at, never the numbers inside a tensor, so a ch
 microseconds, waits for no GPU, and leaves ``torch.compile`` and ``torch.export`` undisturbed.
 """
 
+import math
+from types import UnionType
 from typing import Any, NoReturn
 
 import torch
@@ -52,12 +54,19 @@ def default_int(argument: str, value: int | None, default: int) -> int:
     return value
 
 
-def require_positive(argument: str, value: Any) -> None:
-    """Refuse what is not a finite number above 0. Raises: TypeError, ValueError."""
+def require_number(argument: str, value: Any) -> None:
+    """Refuse what is not a finite number. Raises: TypeError, ValueError."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     require(number, argument, value, "must be a number", f"pass float({argument})", TypeError)
+    finite = -math.inf < value < math.inf  # math.isfinite would break a compiled graph
+    require(finite, argument, value, "must be finite", "pass a number such as 1.0")
+
+
+def require_positive(argument: str, value: Any) -> None:
+    """Refuse what is not a finite number above 0. Raises: TypeError, ValueError."""
+    require_number(argument, value)
     rule, remedy = "must be finite and above 0", "pass a positive number"
-    require(0 < value < float("inf"), argument, value, rule, remedy)
+    require(value > 0, argument, value, rule, remedy)
 
 
 def require_module(argument: str, value: Any) -> None:
@@ -66,11 +75,62 @@ def require_module(argument: str, value: Any) -> None:
     require(isinstance(value, nn.Module), argument, value, rule, remedy, TypeError)
 
 
+def require_bool(argument: str, value: Any) -> None:
+    """Refuse what is neither True nor False. Raises: TypeError."""
+    rule, remedy = "must be True or False", f"pass bool({argument})"
+    require(isinstance(value, bool), argument, value, rule, remedy, TypeError)
+
+
+def require_not_negative(argument: str, value: Any) -> None:
+    """Refuse what is not a finite number of at least 0. Raises: TypeError, ValueError."""
+    require_number(argument, value)
+    require(value >= 0, argument, value, "must be at least 0", "pass 0 or more")
+
+
+def require_share(argument: str, value: Any) -> None:
+    """Refuse what is not a number of at least 0 and below 1. Raises: TypeError, ValueError."""
+    require_number(argument, value)
+    rule, remedy = "must be at least 0 and below 1", "pass a share such as 0.1"
+    require(0 <= value < 1, argument, value, rule, remedy)
+
+
+def require_callable(argument: str, value: Any, example: str) -> None:
+    """Refuse what is not a function or a module, such as its name or its class.
+
+    Raises: TypeError.
+    """
+    if not callable(value) or isinstance(value, type):
+        rule = "must be a function or a module, already built"
+        refuse(argument, value, rule, f"pass {example}", TypeError)
+
+
+def require_instance(argument: str, value: Any, kind: type | UnionType, remedy: str) -> None:
+    """Refuse what is not of this kind: a name, a number, the class itself. Raises: TypeError."""
+    rule = f"must be a {getattr(kind, '__name__', kind)}"
+    require(isinstance(value, kind), argument, value, rule, remedy, TypeError)
+
+
+def require_tensor(argument: str, value: Any) -> None:
+    """Refuse a list, an array, a number. Raises: TypeError."""
+    if not isinstance(value, Tensor):
+        seen = type(value).__name__
+        refuse(argument, seen, "must be a tensor", f"pass torch.tensor({argument})", TypeError)
+
+
 def require_whole(argument: str, tensor: Tensor) -> None:
     """Refuse a tensor of floating-point numbers or bools. Raises: TypeError."""
+    require_tensor(argument, tensor)
     whole = not (tensor.is_floating_point() or tensor.is_complex()) and tensor.dtype != torch.bool
     rule, remedy = "must be whole numbers", "use .long()"
     require(whole, f"{argument}.dtype", tensor.dtype, rule, remedy, TypeError)
+
+
+def require_ids(argument: str, ids: Tensor) -> None:
+    """Refuse what is not a batch of token ids [B, T]. Raises: TypeError, ValueError."""
+    require_whole(argument, ids)
+    if ids.ndim != 2:
+        remedy = f"add the batch axis: {argument}[None]"
+        refuse(f"{argument}.shape", tuple(ids.shape), "must be 2-D [B, T]", remedy)
 
 
 def look_up(argument: str, index: Tensor, table: Tensor, remedy: str, **options: Any) -> Tensor:
@@ -88,13 +148,15 @@ def look_up(argument: str, index: Tensor, table: Tensor, remedy: str, **options:
 
 def require_float(argument: str, tensor: Tensor) -> None:
     """Refuse a tensor of whole numbers or bools. Raises: TypeError."""
+    require_tensor(argument, tensor)
     if not tensor.is_floating_point():
         rule, remedy = "must be floating-point", "embed token ids first, or call .float()"
         refuse(f"{argument}.dtype", tensor.dtype, rule, remedy, TypeError)
 
 
 def require_features(argument: str, tensor: Tensor, size: int) -> None:
-    """Refuse a tensor whose last axis has not the ``size`` that a layer was built for."""
+    """Refuse all but numbers whose last axis has the ``size`` that a layer was built for."""
+    require_float(argument, tensor)
     if tensor.shape[-1] != size:
         rule = f"the last axis must be {size}"
         remedy = f"pass a tensor [..., {size}], or build the module for {tensor.shape[-1]}"
@@ -110,13 +172,14 @@ def require_sequence(argument: str, tensor: Tensor, size: int) -> None:
     require_features(argument, tensor, size)
 
 
-def require_mask(mask: Tensor) -> None:
+def require_mask(mask: Tensor, argument: str = "mask") -> None:
     """Refuse a mask that is not bool: 0/1, 0/-inf and True = hidden all have converters."""
+    require_tensor(argument, mask)
     if mask.dtype != torch.bool:
         rule = "a mask must be bool, True = may attend"
-        additive = "masks.from_additive(mask) if it holds 0 and -inf"
-        remedy = f"write mask.bool() if 1 means attend, {additive}"
-        refuse("mask.dtype", mask.dtype, rule, remedy, TypeError)
+        additive = f"masks.from_additive({argument}) if it holds 0 and -inf"
+        remedy = f"write {argument}.bool() if 1 means attend, {additive}"
+        refuse(f"{argument}.dtype", mask.dtype, rule, remedy, TypeError)
 
 
 def require_broadcast(argument: str, tensor: Tensor, scores_shape: tuple[int, ...]) -> None:

@@ -8,13 +8,11 @@ from torch import Tensor, nn
 from pieces.checks import (
     Number,
     look_up,
-    refuse,
     require,
     require_features,
-    require_float,
+    require_ids,
     require_int,
     require_positive,
-    require_whole,
 )
 
 
@@ -68,9 +66,7 @@ class TokenEmbedding(nn.Module):
         Raises: TypeError if ids are not whole numbers, ValueError if not [B, T] or (on the CPU; a
         GPU stops with a device assertion) not in the vocabulary.
         """
-        require_whole("ids", ids)
-        if ids.ndim != 2:
-            refuse("ids.shape", tuple(ids.shape), "must be 2-D [B, T]", "add the batch axis")
+        require_ids("ids", ids)
         remedy = "tokenize with the vocabulary that the model was built for"
         x = look_up("ids", ids, self.weight, remedy, padding_idx=self.padding_idx)
         return x if self.scale == 1.0 else x * self.scale
@@ -83,7 +79,6 @@ class TokenEmbedding(nn.Module):
         Source: Press and Wolf 2017, 2; Vaswani et al. 2017, 3.4; source text (5.11).
         Raises: TypeError, ValueError if x is not floating-point [..., D].
         """
-        require_float("x", x)
         require_features("x", x, self.weight.shape[1])
         return F.linear(x, self.weight)
 

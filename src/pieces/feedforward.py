@@ -12,11 +12,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import (
-    require,
+    require_callable,
     require_features,
     require_float,
     require_int,
     require_module,
+    require_number,
 )
 
 Activation = Callable[[Tensor], Tensor]
@@ -30,6 +31,7 @@ def relu(x: Numbers) -> Numbers:
 
     Source: Vaswani et al. 2017, 3.3; source text (5.20). Shapes: any.
     """
+    require_float("x", x)
     return F.relu(x)
 
 
@@ -40,6 +42,7 @@ def sigmoid(x: Numbers) -> Numbers:
 
     Source: Dauphin et al. 2017, 2. Shapes: any.
     """
+    require_float("x", x)
     return torch.sigmoid(x)
 
 
@@ -50,6 +53,8 @@ def swish(x: Numbers, beta: float = 1.0) -> Numbers:
 
     Source: Ramachandran et al. 2017; source text (5.21). Shapes: any.
     """
+    require_float("x", x)
+    require_number("beta", beta)
     return F.silu(x) if beta == 1 else x * torch.sigmoid(beta * x)
 
 
@@ -60,6 +65,7 @@ def gelu(x: Numbers) -> Numbers:
 
     Source: Hendrycks and Gimpel 2016, 2; source text (5.22). Shapes: any.
     """
+    require_float("x", x)
     return F.gelu(x)
 
 
@@ -70,11 +76,13 @@ def gelu_tanh(x: Numbers) -> Numbers:
 
     Source: Hendrycks and Gimpel 2016, 2. Shapes: any.
     """
+    require_float("x", x)
     return F.gelu(x, approximate="tanh")
 
 
 def identity(x: Numbers) -> Numbers:
     """No bend: as a gate it gives the bilinear layer. Source: Shazeer 2020, 2."""
+    require_float("x", x)
     return x
 
 
@@ -126,7 +134,6 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_float("x", x)
         require_features("x", x, self.up.in_features)
         return self.down(self.dropout(self.activation(self.up(x))))
 
@@ -168,12 +175,10 @@ class GatedFeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_float("x", x)
         require_features("x", x, self.up.in_features)
         return self.down(self.dropout(self.activation(self.gate(x)) * self.up(x)))
 
 
 def require_activation(activation: Activation) -> None:
     """Refuse what cannot be called, such as the name of an activation. Raises: TypeError."""
-    rule, remedy = "must be a function or a module", "pass feedforward.gelu, not 'gelu'"
-    require(callable(activation), "activation", activation, rule, remedy, TypeError)
+    require_callable("activation", activation, "feedforward.gelu, not 'gelu'")

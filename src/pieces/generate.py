@@ -10,7 +10,18 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pieces.cache import Cache, GrowingCache
-from pieces.checks import Number, refuse, require, require_int, require_whole
+from pieces.checks import (
+    Number,
+    refuse,
+    require,
+    require_instance,
+    require_int,
+    require_mask,
+    require_module,
+    require_not_negative,
+    require_positive,
+    require_whole,
+)
 from pieces.sampling import choose
 
 Ids = Int[Tensor, "B T"]
@@ -106,6 +117,11 @@ def generate(
     missing, or given to a decoder-only model.
     """
     require_request(model, input_ids, max_new_tokens, mask, start_id)
+    require_choice(temperature, top_k, top_p, generator)
+    require_tokens(eos_id=eos_id, pad_id=pad_id)
+    if cache is not None:
+        kind = Cache if start_id is None else type(model.new_cache())
+        require_instance("cache", cache, kind, "pass GrowingCache(), or model.new_cache()")
     if use_cache and cache is None:
         cache = model.new_cache() if start_id is not None else GrowingCache()
     state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
@@ -138,7 +154,9 @@ def require_request(
     model: nn.Module, ids: Tensor, max_new_tokens: int, mask: Padding, start_id: int | None
 ) -> None:
     """Refuse what cannot be continued. Raises: TypeError, ValueError."""
+    require_module("model", model)
     require_whole("input_ids", ids)
+    require_tokens(start_id=start_id)
     rule, remedy = "must be 2-D [B, T] with at least one token", "pass input_ids[None] for one text"
     require(ids.ndim == 2 and ids.shape[1] > 0, "input_ids.shape", tuple(ids.shape), rule, remedy)
     require_int("max_new_tokens", max_new_tokens, minimum=0)
@@ -153,8 +171,29 @@ def require_request(
         )
     if mask is None:
         return
+    require_mask(mask)
     same = mask.dtype == torch.bool and mask.shape == ids.shape
     rule, remedy = f"must be bool {tuple(ids.shape)}, True = real", "pass input_ids != pad_id"
     require(same, "mask", (mask.dtype, tuple(mask.shape)), rule, remedy)
     rule, remedy = "a text that is continued must be padded on the left", "move its padding"
     require(translates or bool(mask[:, -1].all()), "mask[:, -1]", "False", rule, remedy)
+
+
+def require_tokens(**ids: int | None) -> None:
+    """Refuse ids of single tokens that are no ids. Raises: TypeError, ValueError."""
+    for name, value in ids.items():
+        if value is not None:
+            require_int(name, value, minimum=0)
+
+
+def require_choice(
+    temperature: Number, top_k: int | None, top_p: Number | None, generator: Any
+) -> None:
+    """Refuse what no token could be chosen by, used or not. Raises: TypeError, ValueError."""
+    require_not_negative("temperature", temperature)
+    require_int("top_k", 1 if top_k is None else top_k)
+    top_p = 1.0 if top_p is None else top_p
+    require_positive("top_p", top_p)
+    require(top_p <= 1, "top_p", top_p, "must be at most 1", "pass a share such as 0.9")
+    if generator is not None:
+        require_instance("generator", generator, torch.Generator, "pass torch.Generator()")

@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pieces.checks import require_float
+
 
 def entropy(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
     """How spread the weights are: ln S where all are equal, 0 where one takes all.
@@ -12,6 +14,7 @@ def entropy(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
 
     Shapes: weights [..., S], rows that sum to 1 (or to 0) → [...], in nats.
     """
+    require_float("weights", weights)
     return -torch.special.xlogy(weights, weights).sum(-1)
 
 
@@ -24,6 +27,7 @@ def softmax_jacobian(weights: Float[Tensor, "... S"]) -> Float[Tensor, "... S S"
 
     Shapes: weights [..., S] → [..., S, S].
     """
+    require_float("weights", weights)
     return torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
 
 
@@ -44,4 +48,6 @@ def cosine(a: Float[Tensor, "... K"], b: Float[Tensor, "... K"]) -> Float[Tensor
 
     Shapes: a, b [..., K] → [...], from −1 to 1; 0 where a vector is zero.
     """
+    require_float("a", a)
+    require_float("b", b)
     return torch.nn.functional.cosine_similarity(a, b, dim=-1)

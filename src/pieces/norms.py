@@ -10,7 +10,14 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import require, require_features, require_float, require_int, require_positive
+from pieces.checks import (
+    require,
+    require_features,
+    require_float,
+    require_int,
+    require_not_negative,
+    require_positive,
+)
 
 WIDE = (torch.float32, torch.float64)  # what needs no wider numbers to work in
 
@@ -22,6 +29,8 @@ def layer_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-5) -> Float[Tensor,
 
     Source: Ba et al. 2016, 3, eq. (3); source text (5.12), (5.13). Shapes: x [..., D] -> [..., D].
     """
+    require_float("x", x)
+    require_not_negative("eps", eps)
     centred = x - x.mean(dim=-1, keepdim=True)
     return centred * torch.rsqrt(centred.square().mean(dim=-1, keepdim=True) + eps)
 
@@ -33,6 +42,7 @@ def rms(x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch 1"]:
 
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.15). Shapes: x [..., D] -> [..., 1].
     """
+    require_float("x", x)
     return x.square().mean(dim=-1, keepdim=True).sqrt()
 
 
@@ -43,6 +53,7 @@ def rms_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-6) -> Float[Tensor, "
 
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.14). Shapes: x [..., D] -> [..., D].
     """
+    require_not_negative("eps", eps)
     return x * torch.rsqrt(rms(x).square() + eps)
 
 
@@ -65,7 +76,6 @@ class LayerNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_float("x", x)
         require_features("x", x, self.weight.shape[0])
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
@@ -93,18 +103,13 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        require_features("x", x, self.weight.shape[0])
         if x.dtype == self.weight.dtype and x.dtype in WIDE:
-            self._require(x)
             return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
         return self.weight * self._normalised(x).to(x.dtype)
 
-    def _require(self, x: Tensor) -> None:
-        require_float("x", x)
-        require_features("x", x, self.weight.shape[0])
-
     def _normalised(self, x: Tensor) -> Tensor:
         """``rms_norm``, in float32 at least."""
-        self._require(x)
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         return F.rms_norm(wide, self.weight.shape, eps=self.eps)
 
@@ -128,6 +133,7 @@ class GemmaRMSNorm(RMSNorm):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        require_features("x", x, self.weight.shape[0])
         normalised = self._normalised(x)
         return ((1 + self.weight.to(normalised.dtype)) * normalised).to(x.dtype)
 
@@ -163,7 +169,6 @@ class BatchNorm(nn.Module):
 
         Raises: TypeError, ValueError if x does not fit, or is one single token in training.
         """
-        require_float("x", x)
         require_features("x", x, self.weight.shape[0])
         rows = x.reshape(-1, x.shape[-1])
         if self.training:

@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import refuse, require, require_int, require_module, require_positive
+from pieces.checks import (
+    refuse,
+    require,
+    require_callable,
+    require_float,
+    require_instance,
+    require_int,
+    require_module,
+    require_positive,
+)
 
 Sublayer = Callable[..., Tensor]
 Stream = Float[Tensor, "*batch D"]
@@ -25,6 +34,9 @@ def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
     Raises: TypeError if it returns no tensor, ValueError if one of another shape (which torch
     might stretch in silence).
     """
+    require_float("x", x)
+    require_callable("sublayer", sublayer, "a module, or lambda x: ...")
+    require_instance("options", options, dict, "pass {} for none")
     y = sublayer(x, **options)
     if not isinstance(y, Tensor):
         rule, remedy = "must return one tensor", "leave return_weights out; use trace.record"
@@ -135,7 +147,8 @@ class DeepNorm(PostNorm):
 
     def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
-        return self.norm(self.alpha * x + self.dropout(branch(x, sublayer, options)))
+        added = self.dropout(branch(x, sublayer, options))
+        return self.norm(self.alpha * x + added)
 
     def extra_repr(self) -> str:
         """The scale, for ``print(model)``."""
@@ -184,6 +197,7 @@ def deepnorm_init_(module: nn.Module, beta: float) -> None:
     Source: Wang et al. 2022 (DeepNet), Figure 2.
     Raises: TypeError, ValueError if beta is not a number above 0, or nothing is found.
     """
+    require_module("module", module)
     require_positive("beta", beta)
     gains = {"query": 1.0, "key": 1.0} | dict.fromkeys(SCALED, beta)
     found = 0

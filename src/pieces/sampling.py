@@ -4,7 +4,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pieces.checks import Number, require, require_int, require_positive
+from pieces.checks import (
+    Number,
+    require,
+    require_float,
+    require_instance,
+    require_int,
+    require_positive,
+)
 
 Logits = Float[Tensor, "*batch V"]
 
@@ -17,6 +24,7 @@ def tempered(logits: Logits, temperature: Number) -> Logits:
     Source: Ackley et al. 1985. Shapes: [..., V] -> the same.
     Raises: ValueError unless temperature is above 0 (0 is no temperature but greedy choice).
     """
+    require_float("logits", logits)
     require_positive("temperature", temperature)
     return logits / temperature
 
@@ -27,6 +35,7 @@ def top_k(logits: Logits, k: int) -> Logits:
     Source: Fan et al. 2018, 5.4. Shapes: [..., V] -> the same; k above V keeps all.
     Raises: TypeError, ValueError if k is not an int of at least 1.
     """
+    require_float("logits", logits)
     require_int("k", k)
     least = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
     return logits.masked_fill(logits < least, -torch.inf)
@@ -38,6 +47,7 @@ def top_p(logits: Logits, p: Number) -> Logits:
     Source: Holtzman et al. 2020, 3.1 (nucleus sampling). Shapes: [..., V] -> the same.
     Raises: TypeError, ValueError unless 0 < p <= 1.
     """
+    require_float("logits", logits)
     require_positive("p", p)
     require(p <= 1, "p", p, "must be at most 1", "pass a share such as 0.9")
     ordered, order = logits.sort(dim=-1, descending=True)
@@ -60,8 +70,11 @@ def choose(
     Temperature acts first, then ``top_k``, then ``top_p``.
     Shapes: logits [B, V] -> [B]. Raises: TypeError, ValueError as these.
     """
+    require_float("logits", logits)
     if temperature == 0:
         return logits.argmax(dim=-1)
+    if generator is not None:
+        require_instance("generator", generator, torch.Generator, "pass torch.Generator()")
     logits = tempered(logits, temperature)
     logits = logits if k is None else top_k(logits, k)
     logits = logits if p is None else top_p(logits, p)

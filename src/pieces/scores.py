@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import refuse, require_features, require_int
+from pieces.checks import refuse, require_features, require_float, require_int
 
 
 def dot(
@@ -22,8 +22,10 @@ def dot(
 
     Source: Luong et al. 2015, 3.1 ("dot"); source text, list of scores.
     Shapes: q [..., T, K], k [..., S, K] -> [..., T, S]. Its spread grows as sqrt(K).
-    Raises: ValueError if q and k differ in K.
+    Raises: TypeError, ValueError if they do not fit.
     """
+    require_float("q", q)
+    require_float("k", k)
     if q.shape[-1] != k.shape[-1]:
         rule = f"must have the size of q, {q.shape[-1]}, in its last axis"
         refuse("k.shape", tuple(k.shape), rule, "use AdditiveScore or BilinearScore")
@@ -38,9 +40,10 @@ def scaled_dot(
     s(q, k) = q · k / sqrt(K)
 
     Source: Vaswani et al. 2017, 3.2.1, eq. (1); source text (5.5), where K is written D.
-    Shapes: q [..., T, K], k [..., S, K] -> [..., T, S]. Raises: ValueError if q and k differ in K.
+    Shapes: q [..., T, K], k [..., S, K] -> [..., T, S]. Raises: as ``dot``.
     """
     # The queries are divided, not the scores: fewer divisions, and float16 overflows later.
+    require_float("q", q)
     return dot(q / math.sqrt(q.shape[-1]), k)
 
 

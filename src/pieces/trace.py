@@ -16,7 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from pieces.attention import AttentionCore
-from pieces.checks import refuse, require
+from pieces.checks import refuse, require, require_module
 
 Selector = str | type[nn.Module]
 
@@ -68,6 +68,7 @@ def record(model: nn.Module, outputs: Sequence[Selector] = ()) -> Iterator[Trace
     Raises: ValueError if a selector finds no module or the model is compiled (compiled code skips
     new hooks in silence), TypeError if a selector is neither a name nor a type.
     """
+    require_module("model", model)
     _refuse_compiled(model)
     chosen = {name for selector in outputs for name in _find(model, selector)}
     trace = Trace()

@@ -22,7 +22,16 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
-from pieces.checks import refuse, require, require_int, require_positive
+from pieces.checks import (
+    refuse,
+    require,
+    require_callable,
+    require_instance,
+    require_int,
+    require_module,
+    require_number,
+    require_positive,
+)
 from pieces.distributed import rank_and_world
 
 Draw = Callable[..., NamedTuple]
@@ -59,6 +68,7 @@ class TrainConfig:
         require_positive("clip", self.clip)
         for name, highest in (("final_share", 1.0), ("weight_decay", math.inf)):
             value = getattr(self, name)
+            require_number(name, value)
             rule = f"must be in 0 .. {highest}"
             require(0 <= value <= highest, name, value, rule, "pass a number in it")
         rule, remedy = "both must be at least 0 and below 1", "pass (0.9, 0.98)"
@@ -83,6 +93,8 @@ def learning_rate(step: int, config: TrainConfig) -> float:
 
     Source: Loshchilov and Hutter 2017 (SGDR), eq. (5).
     """
+    require_instance("config", config, TrainConfig, "pass TrainConfig(steps)")
+    require_int("step", step, minimum=0)
     if step < config.warmup:
         return config.lr * (step + 1) / config.warmup
     t = (step - config.warmup) / max(1, config.steps - 1 - config.warmup)
@@ -134,6 +146,10 @@ def train(
     Raises: ValueError if batch_size does not divide among the processes, the checkpoint is of
     another config, or a batch has nothing to learn; FloatingPointError if the loss is no number.
     """
+    require_module("model", model)
+    require_callable("draw", draw, "the method batch of a task, say")
+    require_callable("loss", loss, "train.next_token_loss, say")
+    require_instance("config", config, TrainConfig, "pass TrainConfig(steps)")
     rank, world = rank_and_world()
     rule, remedy = f"must be divided among {world} processes", "choose a multiple"
     require(config.batch_size % world == 0, "batch_size", config.batch_size, rule, remedy)

@@ -194,11 +194,11 @@ def test_presets_are_of_the_published_size(name, millions):
         ({"vocab_size": 0}, ValueError, "vocab_size = 0"),
         ({"d_model": 25}, ValueError, "n_heads = 3"),
         ({"d_model": 24.0}, TypeError, "d_model = 24.0"),
-        ({"n_layers": 0}, ValueError, "blocks"),
+        ({"n_layers": 0}, ValueError, "n_layers = 0"),
         ({"n_heads": 0}, ValueError, "n_heads = 0"),
         ({"d_ff": -1}, ValueError, "d_ff = -1"),
-        ({"norm_eps": 0.0}, ValueError, "eps = 0.0"),
-        ({"dropout": 1.5}, ValueError, "dropout probability"),
+        ({"norm_eps": 0.0}, ValueError, "norm_eps = 0.0"),
+        ({"dropout": 1.5}, ValueError, "dropout = 1.5"),
     ],
 )
 @pytest.mark.usefixtures("unchecked")

@@ -15,7 +15,7 @@ from pieces.attention.function import (
     Weights,
     attention,
 )
-from pieces.checks import require_attention
+from pieces.checks import require_attention, require_callable
 from pieces.scores import dot, scaled_dot
 
 FUSED = {scaled_dot: None, dot: 1.0}  # scores the kernel knows, and its scale; None: 1 / sqrt(K)
@@ -59,6 +59,7 @@ class AttentionCore(nn.Module):
     def __init__(self, score: Score | None = None) -> None:
         super().__init__()
         self.score = scaled_dot if score is None else score
+        require_callable("score", self.score, "scores.scaled_dot")
 
     def forward(
         self,

@@ -6,7 +6,15 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pieces.checks import require, require_attention, require_broadcast, require_mask
+from pieces.checks import (
+    require,
+    require_attention,
+    require_broadcast,
+    require_callable,
+    require_float,
+    require_int,
+    require_mask,
+)
 from pieces.scores import scaled_dot
 
 Queries = Float[Tensor, "B H T K"]
@@ -30,6 +38,7 @@ def masked_softmax(
     Shapes: scores [..., T, S]; mask [T, S], or as many axes as the scores, each full or 1.
     Raises: TypeError if mask is not bool, ValueError if it does not fit.
     """
+    require_float("scores", scores)
     if mask is not None:
         require_mask(mask)
         require_broadcast("mask", mask, scores.shape)
@@ -45,6 +54,8 @@ def share_heads(x: Float[Tensor, "B G S K"], n_heads: int) -> Float[Tensor, "B {
     Source: Ainslie et al. 2023, 2.2 (grouped queries); Shazeer 2019, 3 (one key-value head).
     Shapes: [B, G, S, K] -> [B, H, S, K]. Raises: ValueError if G does not divide n_heads.
     """
+    require_float("x", x)
+    require_int("n_heads", n_heads)
     remedy = "choose n_kv_heads that divides n_heads"
     require(n_heads % x.shape[1] == 0, "x.shape", tuple(x.shape), "G must divide n_heads", remedy)
     queries_a_key = n_heads // x.shape[1]
@@ -71,6 +82,7 @@ def attention(
     Raises: TypeError for a wrong dtype (a mask must be bool), ValueError for a wrong shape.
     """
     require_attention(q, k, v, mask, bias)
+    require_callable("score", score, "scores.scaled_dot")
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
     scores = score(q, k)
     if bias is not None:

@@ -14,7 +14,10 @@ from pieces.checks import (
     default_int,
     require,
     require_attention,
+    require_float,
+    require_instance,
     require_int,
+    require_module,
     require_sequence,
 )
 from pieces.positions import PositionalEncoding, Rotation
@@ -24,11 +27,14 @@ Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | Rotation | None
 
 def split_heads(x: Float[Tensor, "B T HK"], head_dim: int) -> Float[Tensor, "B H T {head_dim}"]:
     """Cut the last axis into heads: [B, T, H K] -> [B, H, T, K], a view."""
+    require_float("x", x)
+    require_int("head_dim", head_dim)
     return x.view(*x.shape[:-1], -1, head_dim).transpose(1, 2)
 
 
 def merge_heads(x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T HK"]:
     """Put the heads side by side again: [B, H, T, K] -> [B, T, H K]."""
+    require_float("x", x)
     return x.transpose(1, 2).flatten(2)
 
 
@@ -74,7 +80,10 @@ class MultiHeadAttention(nn.Module):
         out_bias = bias if out_bias is None else out_bias
         self.output = nn.Linear(n_heads * self.head_dim, d_model, bias=out_bias)
         self.position = position
+        if position is not None:
+            require_instance("position", position, PositionalEncoding, "pass Rotary(head_dim), say")
         self.core = AttentionCore() if core is None else core
+        require_module("core", self.core)
 
     def forward(
         self,
@@ -124,6 +133,7 @@ class MultiHeadAttention(nn.Module):
         if positions is not None:
             q, k = self.position.rotate(q, k, positions)
         if cache is not None:
+            require_instance("cache", cache, LayerCache, "pass the part of one layer, cache[0]")
             k, v = cache.update(k, v)
         padding = None if cache is None else cache.padding()
         distance = None if positions is None else self.position.bias(q, k, positions)

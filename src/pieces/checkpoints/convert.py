@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from pieces.checkpoints import bert, gpt2, gpt_neox, llama, t5
 from pieces.checkpoints.family import Family, Rule
-from pieces.checks import refuse, require
+from pieces.checks import refuse, require, require_module
 
 FAMILIES: dict[str, Family] = {
     family.architecture: family
@@ -43,6 +43,7 @@ def from_transformers(hf_model: nn.Module) -> nn.Module:
     Raises: ValueError if its class or an option of its config is not carried over, or a weight is
     missing or would be left unused.
     """
+    require_module("hf_model", hf_model)
     name = type(hf_model).__name__
     require_architecture(name)
     return load(name, hf_model.config, hf_model.state_dict()).train(hf_model.training)

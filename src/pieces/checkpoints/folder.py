@@ -6,7 +6,7 @@ from pathlib import Path
 from torch import Tensor, nn
 
 from pieces.checkpoints.convert import load, require_architecture
-from pieces.checks import refuse, require
+from pieces.checks import refuse, require, require_instance
 
 
 def from_folder(path: str | Path) -> nn.Module:
@@ -18,6 +18,7 @@ def from_folder(path: str | Path) -> nn.Module:
     """
     from transformers import AutoConfig
 
+    require_instance("path", path, str | Path, "pass the folder's path")
     folder = Path(path)
     rule, remedy = "must be a folder with a config.json", "pass the folder of a saved model"
     require((folder / "config.json").is_file(), "path", str(path), rule, remedy)

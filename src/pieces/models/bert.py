@@ -1,6 +1,6 @@
 """BERT: an encoder alone, every token sees every other; and the head that guesses hidden words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -10,9 +10,10 @@ from torch import Tensor, nn
 
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block, Stack
-from pieces.checks import refuse, require_module
+from pieces.checks import refuse, require_ids, require_module, require_share
 from pieces.embeddings import TokenEmbedding
-from pieces.feedforward import Activation, FeedForward, gelu
+from pieces.feedforward import Activation, FeedForward, gelu, require_activation
+from pieces.models.config import Config
 from pieces.norms import LayerNorm
 from pieces.positions import Learned, PositionalEncoding
 from pieces.residual import PostNorm
@@ -22,8 +23,8 @@ Ids = Int[Tensor, "B T"]
 
 
 @dataclass(frozen=True)
-class BertConfig:
-    """Sizes of a BERT. ``n_segments``: sentence A, sentence B. Checked when it is built."""
+class BertConfig(Config):
+    """Sizes of a BERT. ``n_segments``: sentence A, sentence B."""
 
     vocab_size: int
     d_model: int
@@ -34,7 +35,12 @@ class BertConfig:
     n_segments: int = 2
     norm_eps: float = 1e-12
     activation: Activation = gelu
-    dropout: float = 0.1
+    dropout: float = field(default=0.1, metadata={"own_check": True})
+
+    def __post_init__(self) -> None:
+        """Check the fields. A share of dropout may be 0."""
+        super().__post_init__()
+        require_share("dropout", self.dropout)
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class Bert(nn.Module):
         Segments left out are all 0.
         Raises: TypeError, ValueError as the parts, and if segments are not of input_ids' shape.
         """
+        require_ids("input_ids", input_ids)
         segments = torch.zeros_like(input_ids) if segments is None else segments
         if segments.shape != input_ids.shape:
             rule = f"must be the shape of input_ids, {tuple(input_ids.shape)}"
@@ -115,6 +122,7 @@ class BertMaskedLM(nn.Module):
         super().__init__()
         for name, part in {"bert": bert, "transform": transform, "norm": norm}.items():
             require_module(name, part)
+        require_activation(activation)
         self.bert, self.transform, self.norm = bert, transform, norm
         self.activation, self.config = activation, bert.config
         self.bias = nn.Parameter(torch.zeros(bert.embedding.weight.shape[0]))

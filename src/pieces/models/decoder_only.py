@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from pieces.blocks import Stack
 from pieces.cache import Cache
-from pieces.checks import refuse, require, require_mask, require_module
+from pieces.checks import refuse, require, require_ids, require_mask, require_module
 from pieces.embeddings import TokenEmbedding
 from pieces.positions import PositionalEncoding, TransformerXLRelative
 
@@ -82,6 +82,7 @@ class DecoderOnly(nn.Module):
         cache: Cache | None = None,
     ) -> Float[Tensor, "B T D"]:
         """The stream behind the last norm. Shapes: [B, T] -> [B, T, D]. Errors: as ``forward``."""
+        require_ids("input_ids", input_ids)
         x = self.embedding(input_ids)
         T = x.shape[1]
         S = T if cache is None else cache.reach(T)

@@ -12,9 +12,10 @@ from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block, CrossBlock, Stack
 from pieces.cache import Cache, GrowingCache
 from pieces.causal import CausalCore
-from pieces.checks import require_module, require_positive
+from pieces.checks import require_ids, require_mask, require_module, require_positive, require_share
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward
+from pieces.models.config import Config
 from pieces.models.decoder_only import cached_positions
 from pieces.norms import LayerNorm
 from pieces.positions import PositionalEncoding, Sinusoidal
@@ -99,11 +100,14 @@ class EncoderDecoder(nn.Module):
         and call ``decode``, to save the encoder too.
         Raises: TypeError, ValueError as the parts.
         """
+        if source_mask is not None:
+            require_mask(source_mask, "source_mask")
         memory = self.encode(source_ids, mask=source_mask)
         return self.decode(target_ids, memory, source_mask=source_mask, mask=mask, cache=cache)
 
     def encode(self, source_ids: Ids, *, mask: Mask = None) -> Float[Tensor, "B S D"]:
         """What the decoder looks at. Shapes: [B, S] -> [B, S, D]. Errors: as ``forward``."""
+        require_ids("source_ids", source_ids)
         x = self.embedding(source_ids)
         positions = torch.arange(x.shape[1], device=x.device)
         x = self.dropout(self.encoder_position.add(x, positions))
@@ -133,6 +137,7 @@ class EncoderDecoder(nn.Module):
         cache: Caches | None = None,
     ) -> Float[Tensor, "B T D"]:
         """The decoder's stream behind its last norm. Shapes: -> [B, T, D]. As ``forward``."""
+        require_ids("target_ids", target_ids)
         own, source = (None, None) if cache is None else (cache.own, cache.source)
         x = (self.target_embedding or self.embedding)(target_ids)
         T = x.shape[1]
@@ -155,17 +160,22 @@ class EncoderDecoder(nn.Module):
 
 
 @dataclass(frozen=True)
-class EncoderDecoderConfig:
-    """Sizes of the 2017 model; ``n_layers`` of each part. Checked when the model is built."""
+class EncoderDecoderConfig(Config):
+    """Sizes of the 2017 model; ``n_layers`` of each part."""
 
     vocab_size: int
     d_model: int = 512
     n_layers: int = 6
     n_heads: int = 8
     d_ff: int = 2048
-    dropout: float = 0.1
+    dropout: float = field(default=0.1, metadata={"own_check": True})
     norm_eps: float = 1e-5
     bias: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields. A share of dropout may be 0."""
+        super().__post_init__()
+        require_share("dropout", self.dropout)
 
 
 def encoder_decoder(config: EncoderDecoderConfig) -> EncoderDecoder:

@@ -10,17 +10,15 @@ from pieces.causal import CausalCore
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
+from pieces.models.config import Config
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Rotary, Unscaled
 
 
 @dataclass(frozen=True)
-class FalconConfig:
-    """Sizes of a Falcon. ``n_norms``: 2, one for each branch, or 1 for both (11B).
-
-    Sizes are checked when the model is built.
-    """
+class FalconConfig(Config):
+    """Sizes of a Falcon. ``n_norms``: 2, one for each branch, or 1 for both (11B)."""
 
     vocab_size: int
     d_model: int

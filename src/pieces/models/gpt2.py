@@ -12,6 +12,7 @@ from pieces.blocks import Block, Stack
 from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu_tanh
+from pieces.models.config import Config
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Learned, PositionalEncoding
@@ -19,8 +20,8 @@ from pieces.residual import PreNorm
 
 
 @dataclass(frozen=True)
-class PlainConfig:
-    """What all plain decoders have. Sizes are checked when the model is built.
+class PlainConfig(Config):
+    """What all plain decoders have.
 
     ``bias``: of all linear layers and norms. ``tied``: the head is the embedding.
     """

@@ -10,6 +10,7 @@ from pieces.causal import CausalCore
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
+from pieces.models.config import Config
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Rotary, Unscaled
@@ -39,10 +40,10 @@ ARRANGEMENTS = {"parallel": in_parallel, "sequential": one_after_another}
 
 
 @dataclass(frozen=True)
-class GPTNeoXConfig:
+class GPTNeoXConfig(Config):
     """Sizes of a GPT-NeoX. ``rotary_dim`` dimensions of a head turn; left out, all do.
 
-    ``arrangement`` is "parallel" or "sequential". Sizes are checked when the model is built.
+    ``arrangement`` is "parallel" or "sequential".
     """
 
     vocab_size: int

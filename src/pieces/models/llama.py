@@ -13,6 +13,7 @@ from pieces.blocks import Block, Stack
 from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import GatedFeedForward
+from pieces.models.config import Config
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import RMSNorm
 from pieces.positions import Llama3, Rotary, Unscaled
@@ -20,11 +21,11 @@ from pieces.residual import PreNorm
 
 
 @dataclass(frozen=True)
-class LlamaConfig:
+class LlamaConfig(Config):
     """Sizes of a LLaMA. Left out: n_kv_heads is n_heads, head_dim is d_model / n_heads.
 
     ``tied``: the head is the embedding (LLaMA 3.2 1B and 3B). ``bias`` and ``ff_bias`` are for
-    checkpoints that have them; Meta's have none. Sizes are checked when the model is built.
+    checkpoints that have them; Meta's have none.
     """
 
     vocab_size: int

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from pieces.checks import Number
 from pieces.feedforward import Activation, gelu
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.gpt2 import PlainConfig, plain_decoder
@@ -15,7 +14,7 @@ class MPTConfig(PlainConfig):
 
     activation: Activation = gelu
     bias: bool = False
-    steepest: Number = 8.0
+    steepest: float = 8.0
 
 
 def mpt(config: MPTConfig) -> DecoderOnly:

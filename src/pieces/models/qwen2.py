@@ -1,6 +1,6 @@
 """Qwen2: a LLaMA with biases on queries, keys and values; upper layers may have a window."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pieces.causal import CausalCore
 from pieces.models.decoder_only import DecoderOnly
@@ -12,7 +12,7 @@ class Qwen2Config(LlamaConfig):
     """Sizes of a Qwen2. Layers from ``first_window_layer`` on see ``window`` keys; None is all."""
 
     window: int | None = None
-    first_window_layer: int = 0
+    first_window_layer: int = field(default=0, metadata={"least": 0})
     bias: bool = True
 
 

@@ -9,9 +9,9 @@ from torch import nn
 from pieces.attention import AttentionCore, MultiHeadAttention
 from pieces.blocks import Block, CrossBlock, Stack
 from pieces.causal import CausalCore
-from pieces.checks import require_int
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu_tanh, relu
+from pieces.models.config import Config
 from pieces.models.encoder_decoder import EncoderDecoder
 from pieces.norms import RMSNorm
 from pieces.positions import T5Buckets
@@ -30,7 +30,7 @@ def geglu_network(d_model: int, d_ff: int) -> GatedFeedForward:
 
 
 @dataclass(frozen=True)
-class T5Config:
+class T5Config(Config):
     """Sizes of a T5; ``n_layers`` of each part, unless ``n_decoder_layers`` says otherwise.
 
     ``tied``: the head is the embedding. ``scaled``: then its logits are divided by sqrt(d_model).
@@ -60,8 +60,6 @@ def t5(config: T5Config) -> EncoderDecoder:
     """
     D, H = config.d_model, config.n_heads
     depth = config.n_layers if config.n_decoder_layers is None else config.n_decoder_layers
-    require_int("n_layers", config.n_layers)
-    require_int("n_decoder_layers", depth)
 
     def attention(core: AttentionCore) -> MultiHeadAttention:
         return MultiHeadAttention(D, H, head_dim=config.head_dim, core=core)

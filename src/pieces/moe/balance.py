@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from pieces.checks import require, require_mask
+from pieces.checks import require, require_mask, require_module
 from pieces.moe.router import Router, Routing, require_choice, require_float
 
 Logits = Float[Tensor, "*batch E"]
@@ -64,6 +64,7 @@ def watch_routing(model: nn.Module) -> Iterator[list[Routing]]:
     For losses; to look only, use ``trace.record``. On leaving, all hooks are removed.
     Raises: ValueError if the model has no Router.
     """
+    require_module("model", model)
     routers = [module for module in model.modules() if isinstance(module, Router)]
     rule, remedy = "must contain a Router", "pass a model with mixtures of experts"
     require(len(routers) > 0, "model", type(model).__name__, rule, remedy)

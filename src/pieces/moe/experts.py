@@ -11,7 +11,14 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import require, require_int, require_module
+from pieces.checks import (
+    require,
+    require_float,
+    require_instance,
+    require_int,
+    require_module,
+    require_whole,
+)
 from pieces.feedforward import Activation, require_activation, swish
 
 Rows = Float[Tensor, "R D"]
@@ -29,6 +36,7 @@ class ExpertList(nn.Module):
 
     def __init__(self, experts: Iterable[nn.Module]) -> None:
         super().__init__()
+        require_instance("experts", experts, Iterable, "pass a list of modules")
         experts = list(experts)
         rule, remedy = "must not be empty", "pass at least one expert"
         require(len(experts) > 0, "experts", experts, rule, remedy)
@@ -38,7 +46,11 @@ class ExpertList(nn.Module):
         self.experts = nn.ModuleList(experts)
 
     def forward(self, x: Rows, load: Load) -> Rows:
-        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D]."""
+        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D].
+
+        Raises: TypeError, ValueError if x or load do not fit.
+        """
+        require_rows(x, load, self.n_experts)
         slices = x.split(load.tolist())
         pairs = zip(self.experts, slices, strict=True)
         return torch.cat([expert(rows) for expert, rows in pairs if _must_run(rows)] or [x])
@@ -72,7 +84,11 @@ class GatedExperts(nn.Module):
             nn.init.uniform_(weight, -bound, bound)
 
     def forward(self, x: Rows, load: Load) -> Rows:
-        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D]."""
+        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D].
+
+        Raises: TypeError, ValueError if x or load do not fit.
+        """
+        require_rows(x, load, self.n_experts)
         if has_grouped_kernel(x, self.gate_up, self.down):
             return self._all_at_once(x, load)
         return self._one_by_one(x, load)
@@ -99,6 +115,16 @@ class GatedExperts(nn.Module):
         """Sizes, for ``print(model)``."""
         n_experts, d_model, d_ff = self.down.shape
         return f"n_experts={n_experts}, d_model={d_model}, d_ff={d_ff}"
+
+
+def require_rows(x: Rows, load: Load, n_experts: int) -> None:
+    """Refuse what is not rows and one number for each expert. Raises: TypeError, ValueError."""
+    require_float("x", x)
+    require_whole("load", load)
+    rule, remedy = "must be 2-D [R, D]", "flatten the batch: x.flatten(0, -2)"
+    require(x.ndim == 2, "x.shape", tuple(x.shape), rule, remedy)
+    rule, remedy = f"must be ({n_experts},), a number for each expert", "count each expert's rows"
+    require(load.shape == (n_experts,), "load.shape", tuple(load.shape), rule, remedy)
 
 
 def has_grouped_kernel(x: Tensor, *weights: Tensor) -> bool:

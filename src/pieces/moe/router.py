@@ -130,7 +130,6 @@ class Router(nn.Module):
 
         Raises: TypeError, ValueError if x is not floating-point [..., D].
         """
-        require_float("x", x)
         require_features("x", x, self.gate.in_features)
         logits = self.gate(x)
         weights, experts = self.choose(logits, self.k)

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import Number, require, require_int, require_positive
+from pieces.checks import Number, require, require_float, require_int, require_positive
 from pieces.masks import Device
 from pieces.positions.encoding import (
     KeyPositions,
@@ -74,6 +74,8 @@ class ALiBi(PositionalEncoding):
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "#B H T S"]:
         """The bias for the queries at ``positions``. Raises: ValueError if q has other heads."""
+        require_float("q", q)
+        require_float("k", k)
         rule, remedy = f"axis 1 must be the {self.n_heads} heads", "build ALiBi(n_heads)"
         require(q.shape[1] == self.n_heads, "q.shape", tuple(q.shape), rule, remedy)
         return self(positions, key_positions(positions, k.shape[2]))

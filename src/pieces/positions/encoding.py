@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import refuse, require_whole
+from pieces.checks import refuse, require_int, require_whole
 
 Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"]
 KeyPositions = Int[Tensor, "S"] | Int[Tensor, "#B S"]
@@ -54,6 +54,8 @@ def key_positions(positions: Positions, S: int) -> KeyPositions:
     without a gap, so in a batch padded on the left the padding gets negative positions.
     Shapes: positions [T] or [B, T] -> [S] or [B, S].
     """
+    require_positions("positions", positions)
+    require_int("S", S)
     if positions.shape[-1] == S:
         return positions
     return positions[..., -1:] + torch.arange(1 - S, 1, device=positions.device)

@@ -6,7 +6,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import Number, default_int, refuse, require, require_int, require_positive
+from pieces.checks import (
+    Number,
+    default_int,
+    refuse,
+    require,
+    require_float,
+    require_instance,
+    require_int,
+    require_positive,
+)
 from pieces.positions.encoding import PositionalEncoding, Positions, require_positions
 from pieces.positions.scaling import Unscaled
 
@@ -79,6 +88,10 @@ class Rotary(PositionalEncoding):
         self.head_dim, self.rotary_dim, self.base = head_dim, rotary_dim, base
         self.layout = Halves() if layout is None else layout
         self.scaling = Unscaled() if scaling is None else scaling
+        kinds = Halves | Interleaved
+        rule, remedy = "must be Halves() or Interleaved()", "pass an object, not its class"
+        require(isinstance(self.layout, kinds), "layout", layout, rule, remedy, TypeError)
+        require_instance("scaling", self.scaling, Unscaled, "pass Linear(2.0), say")
 
     def forward(self, positions: Positions, dtype: torch.dtype = torch.float32) -> Rotation:
         """The rotation of these positions, to be computed once and used in every layer.
@@ -106,6 +119,8 @@ class Rotary(PositionalEncoding):
         Shapes: q [B, H, T, K], k [B, G, T, K] -> the same.
         Raises: ValueError if K is not head_dim or q and k differ in T; as ``forward``.
         """
+        require_float("q", q)
+        require_float("k", k)
         if not isinstance(positions, Rotation):
             require_positions("positions", positions, (q.shape[0], q.shape[2]))
             positions = self(positions, q.dtype)

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import require, require_int
+from pieces.checks import require, require_float, require_int, require_whole
 from pieces.positions.encoding import (
     KeyPositions,
     PositionalEncoding,
@@ -31,15 +31,29 @@ def t5_bucket(
 
     Source: Raffel et al. 2020 (T5), 2.1, and its published code.
     Shapes: any -> the same, 0 .. num_buckets - 1.
+    Raises: TypeError, ValueError if relative are not whole numbers, or as ``T5Buckets``.
     """
+    require_whole("relative", relative)
+    exact = require_buckets(num_buckets, max_distance, bidirectional=bidirectional)
     n = num_buckets // 2 if bidirectional else num_buckets
     future = (relative > 0).long() * n if bidirectional else 0
     distance = relative.abs() if bidirectional else (-relative).clamp(min=0)
-    exact = n // 2
     # log and truncation in float32, in this order, so that every edge falls as in T5's own code
     growth = (distance.clamp(min=1).float() / exact).log() / math.log(max_distance / exact)
     shared = (exact + (growth * (n - exact)).long()).clamp(max=n - 1)
     return future + torch.where(distance < exact, distance, shared)
+
+
+def require_buckets(num_buckets: int, max_distance: int, *, bidirectional: bool) -> int:
+    """Refuse numbers with which nothing could be shared; return how many distances have a bucket
+    each. Raises: TypeError, ValueError.
+    """
+    require_int("num_buckets", num_buckets, minimum=4 if bidirectional else 2)
+    require_int("max_distance", max_distance)
+    exact = num_buckets // (4 if bidirectional else 2)
+    rule, remedy = f"must be above {exact}, the distances with a bucket each", "pass more"
+    require(max_distance > exact, "max_distance", max_distance, rule, remedy)
+    return exact
 
 
 class T5Buckets(PositionalEncoding):
@@ -66,11 +80,7 @@ class T5Buckets(PositionalEncoding):
     ) -> None:
         super().__init__()
         require_int("n_heads", n_heads)
-        require_int("num_buckets", num_buckets, minimum=4 if bidirectional else 2)
-        require_int("max_distance", max_distance)
-        exact = num_buckets // (4 if bidirectional else 2)
-        rule, remedy = f"must be above {exact}, the distances with a bucket each", "pass more"
-        require(max_distance > exact, "max_distance", max_distance, rule, remedy)
+        require_buckets(num_buckets, max_distance, bidirectional=bidirectional)
         self.max_distance, self.bidirectional = max_distance, bidirectional
         self.weight = nn.Parameter(torch.empty(num_buckets, n_heads))
         nn.init.normal_(self.weight, std=0.02)
@@ -97,6 +107,8 @@ class T5Buckets(PositionalEncoding):
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "#B H T S"]:
         """The bias for the queries at ``positions``. Raises: ValueError if q has other heads."""
+        require_float("q", q)
+        require_float("k", k)
         n_heads = self.weight.shape[1]
         rule, remedy = f"axis 1 must be the {n_heads} heads", "build T5Buckets(n_heads)"
         require(q.shape[1] == n_heads, "q.shape", tuple(q.shape), rule, remedy)

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import default_int, refuse, require, require_int
-from pieces.positions.encoding import PositionalEncoding, Positions
+from pieces.checks import default_int, refuse, require, require_float, require_int
+from pieces.positions.encoding import PositionalEncoding, Positions, require_positions
 from pieces.positions.sinusoidal import Sinusoidal
 
 
@@ -22,6 +22,8 @@ def relative_shift(by_distance: Float[Tensor, "*batch T distances"], S: int) -> 
     Source: Dai et al. 2019 (Transformer-XL), appendix B.
     Shapes: by_distance [..., T, T + S] -> [..., T, S].
     """
+    require_float("by_distance", by_distance)
+    require_int("S", S)
     T, width = by_distance.shape[-2:]
     return by_distance.flatten(-2)[..., T - 1 : -1].unflatten(-1, (T, width - 1))[..., :S]
 
@@ -72,6 +74,9 @@ class TransformerXLRelative(PositionalEncoding):
 
         Raises: ValueError if q has not the heads and head_dim of u, or T > S.
         """
+        require_float("q", q)
+        require_float("k", k)
+        require_positions("positions", positions)
         T, S = q.shape[2], k.shape[2]
         if (q.shape[1], q.shape[3]) != self.u.shape or T > S:
             rule = f"must be [B, {self.u.shape[0]}, T, {self.u.shape[1]}] with T <= S = {S}"

@@ -7,7 +7,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import refuse, require, require_int, require_positive, require_whole
+from pieces.checks import (
+    refuse,
+    require,
+    require_float,
+    require_int,
+    require_positive,
+    require_whole,
+)
 
 Split = Literal["train", "held_out"]
 Items = Int[Tensor, "N L"]
@@ -43,6 +50,8 @@ def exact(logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"]) -> float:
 
 def _right(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """Where the model is right, and where it counts."""
+    require_float("logits", logits)
+    require_whole("targets", targets)
     if logits.shape[:-1] != targets.shape:
         rule = f"must be those of the logits without the last axis, {tuple(logits.shape[:-1])}"
         refuse("targets.shape", tuple(targets.shape), rule, "score the logits of this batch")

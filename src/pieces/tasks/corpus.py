@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from pieces.checks import require, require_int
+from pieces.checks import require, require_instance, require_int
 from pieces.tasks.base import Batch, Items, Task, counted_from
 
 
@@ -28,6 +28,7 @@ class Corpus(Task):
     ) -> None:
         require_int("length", length)
         text = prose() if text is None else text
+        require_instance("text", text, str, "pass a str")
         super().__init__(sorted(set(text)), held_out_share=held_out_share)
         self.length, self.text_ids = length, self.encode(text)
         self.border = round(len(text) * (1 - held_out_share))

@@ -9,7 +9,7 @@ from torch import nn
 
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Stack
-from pieces.checks import require, require_int
+from pieces.checks import require, require_instance, require_int
 from pieces.embeddings import TokenEmbedding
 from pieces.masks import Device
 from pieces.models.decoder_only import DecoderOnly
@@ -51,7 +51,7 @@ def build(name: str, device: Device = "meta") -> nn.Module:
         return assemble(MODEL_TABLE[name].built)
 
 
-def assemble(a: Architecture) -> nn.Module:
+def assemble(architecture: Architecture) -> nn.Module:
     """The model of an architecture, with random weights, on torch's default device.
 
     Causal models and "prefix" ones are ``DecoderOnly``, the other takes a source and a target. A
@@ -59,24 +59,28 @@ def assemble(a: Architecture) -> nn.Module:
     Raises: TypeError, ValueError if a size is not an int of at least 1 or does not divide, or a
     word is unknown.
     """
+    require_instance("architecture", architecture, Architecture, "pass MODEL_TABLE[name].built")
     for field, parts in (WORDS | {"category": CATEGORIES, "embedding": EMBEDDINGS}).items():
-        word = getattr(a, field)
+        word = getattr(architecture, field)
         require(word in parts, field, word, "is unknown", f"choose of {', '.join(parts)}")
-    require(a.top in TOPS, "top", a.top, "is unknown", f"choose of {', '.join(TOPS)}")
-    require_int("n_layers", a.n_layers)
-    require_int("n_heads", a.n_heads)
-    return CATEGORIES[a.category](a)
+    top = architecture.top
+    require(top in TOPS, "top", top, "is unknown", f"choose of {', '.join(TOPS)}")
+    require_int("n_layers", architecture.n_layers)
+    require_int("n_heads", architecture.n_heads)
+    return CATEGORIES[architecture.category](architecture)
 
 
-def shrink(a: Architecture, *, n_layers: int = 2, head_dim: int = 8) -> Architecture:
+def shrink(architecture: Architecture, *, n_layers: int = 2, head_dim: int = 8) -> Architecture:
     """The same architecture in small: what divides, shares or differs in it still does.
 
     4 heads stand for a power of 2 and 6 for any other number; grouped heads become 2 groups; the
     width of all heads keeps its ratio to d_model, and d_ff too (rounded).
     Raises: TypeError, ValueError if n_layers or head_dim is not an int of at least 1.
     """
+    require_instance("architecture", architecture, Architecture, "pass MODEL_TABLE[name].built")
     require_int("n_layers", n_layers)
     require_int("head_dim", head_dim, minimum=2)
+    a = architecture
     n_heads = 4 if math.log2(a.n_heads).is_integer() else 6
     groups = {a.n_heads: n_heads, 1: 1}.get(a.kv_heads, 2)
     d_model = max(16, round(n_heads * head_dim * a.d_model / (a.n_heads * a.head_size)))

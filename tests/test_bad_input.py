@@ -1,0 +1,119 @@
+"""Every argument of every public part, made wrong in each way that its kind allows.
+
+The sweep takes a call that works (``examples.py``), spoils one argument at a time, and wants an
+error that names it and says what to do. Wrong *shapes* differ from part to part; they stand in the
+parts' own tests.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import pieces
+from examples import CALLS, FORWARDS
+
+pytestmark = pytest.mark.usefixtures("unchecked")
+EXAMPLES = CALLS | FORWARDS
+MODULES = [
+    found.name
+    for found in pkgutil.walk_packages(pieces.__path__, "pieces.")
+    if not found.name.startswith(("pieces.widgets", "pieces.exercises"))
+]
+INNER = {
+    "one_kernel",  # for those who have checked
+    "NormHead",  # pieces.zoo's own
+    "LearnedTwice",
+    "QueryAttention",
+    "ClosingBlock",
+}
+ALLOWED = {("masks.padding", "lengths", "a list")}  # more than one kind is welcome there
+
+
+def wrong_tensors(value):
+    yield "a list", value.tolist()
+    if value.is_floating_point():
+        yield "whole numbers", value.long()
+    elif value.dtype == torch.bool:
+        yield "floats", value.float()
+    else:
+        yield "floats", value.float()
+        yield "bools", value.bool()
+
+
+def wrong(value):
+    """Values of the wrong kind in place of ``value``, by name."""
+    if isinstance(value, Tensor):
+        yield from wrong_tensors(value)
+    elif isinstance(value, bool):
+        return
+    elif isinstance(value, int):
+        yield from (("text", "3"), ("a float", 2.5), ("a bool", True), ("negative", -1))
+    elif isinstance(value, float):
+        yield from (("text", "0.5"), ("not a number", float("nan")), ("a bool", True))
+    elif isinstance(value, str):
+        yield from (("a number", 3), ("an unknown name", "no such"))
+    else:
+        yield from (("text", "relu"), ("a number", 3))
+        if isinstance(value, nn.Module):
+            yield "a class", type(value)
+
+
+def cases():
+    for name, make in EXAMPLES.items():
+        for argument, value in make()[1].items():
+            for how, bad in wrong(value):
+                if (name, argument, how) in ALLOWED:
+                    continue
+                yield pytest.param(name, argument, bad, id=f"{name}-{argument}-{how}")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_itself_works(name):
+    if not name.startswith("checkpoints"):
+        call, arguments = EXAMPLES[name]()
+        call(**arguments)
+
+
+@pytest.mark.parametrize(("name", "argument", "bad"), list(cases()))
+def test_a_wrong_argument_is_refused_by_name(name, argument, bad):
+    call, arguments = EXAMPLES[name]()
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call(**arguments | {argument: bad})
+    said = str(caught.value)
+    assert re.search(rf"\b{argument}\b", said), said
+    assert "Remedy: " in said, said
+
+
+def public():
+    """What the package offers: its modules, and whatever its packages export."""
+    for module in map(importlib.import_module, MODULES):
+        exported = getattr(module, "__all__", [])
+        for name, thing in vars(module).items():
+            here = getattr(thing, "__module__", "") == module.__name__ and not name.startswith("_")
+            is_part = inspect.isclass(thing) and issubclass(thing, nn.Module) and here
+            if is_part or (inspect.isfunction(thing) and name in exported):
+                yield name, thing
+
+
+def test_no_public_part_is_left_out():
+    called = {name.split(".")[-1].split(",")[0] for name in CALLS}
+    run = {re.split(r"[.,]", name)[0] for name in FORWARDS}
+    for name, thing in public():
+        if name in INNER:
+            continue
+        if inspect.isfunction(thing) or "__init__" in vars(thing):
+            assert name in called, f"{name}: no example of a call"
+        if inspect.isclass(thing):
+            assert name in run, f"{name}: no example of forward"
+
+
+def test_no_family_is_left_out():
+    folder = Path(pieces.__file__).parent / "models"
+    families = {file.stem for file in folder.glob("[a-z]*.py")} - {"config", "decoder_only"}
+    assert {f"models.{family}" for family in families} <= set(CALLS)
