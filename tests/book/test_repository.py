@@ -6,6 +6,8 @@ import tomllib
 
 import pytest
 import yaml
+from transformers import GPT2Config as HFConfig
+from transformers import GPT2LMHeadModel
 
 from browser import ROOT
 
@@ -119,14 +121,31 @@ def test_texts_name_what_exists(name):
         assert command in made, command
 
 
-def test_readme_example_runs():
-    code = re.search(r"```python\n(.*?)```", read("README.md"), flags=re.S)[1]
+def test_readme_examples_run(tmp_path, capsys):
+    """All of them, one after another; the second is given a folder, the third fewer steps."""
+    layer, checkpoint, training = re.findall(r"```python\n(.*?)```", read("README.md"), flags=re.S)
     names = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(layer, "README.md", "exec"), names)
     weights = names["trace"]["core"]["weights"][0, 0, -1]
     assert names["y"].shape == (1, 6, 64)
     assert (weights == 0).tolist() == [True] * 3 + [False] * 3
     assert abs(float(weights.sum()) - 1) < 1e-5
+
+    sizes = {"n_layer": 1, "n_head": 2, "n_embd": 8, "vocab_size": 9, "n_positions": 16}
+    special = {"bos_token_id": 0, "eos_token_id": 0}
+    GPT2LMHeadModel(HFConfig(**sizes, **special)).save_pretrained(tmp_path)
+    capsys.readouterr()
+    exec(compile(exchanged(checkpoint, "path/to/a/saved/model", str(tmp_path)), "", "exec"), names)
+    assert re.match(r"tensor\(\[\[1, 2, 3(, \d){5}\]\]\)", capsys.readouterr().out)
+
+    exec(compile(exchanged(training, "steps=400", "steps=3"), "", "exec"), names)
+    assert len(names["record"].losses) == 3
+
+
+def exchanged(code, old, new):
+    """The code with one thing for another, which must be in it."""
+    assert old in code
+    return code.replace(old, new)
 
 
 def test_every_erratum_of_the_table_has_its_text():
