@@ -55,8 +55,11 @@ def live_place(model_id, model, cls, first):
     data = safe_json({"state": state, "buffers": model.get("buffers", [])})
     script = f'<script type="application/json">{data}</script>' if first else ""
     title = html.escape(cls.title)
+    rows = cls.rows_shown(state)
+    style = "" if rows is None else f' style="--rows: {rows}"'
     return (
-        f'<div class="pieces-live" data-widget="{cls.module}" data-model="{model_id}">{script}'
+        f'<div class="pieces-live" data-widget="{cls.module}" data-model="{model_id}"{style}>'
+        f"{script}"
         f'<p class="pieces-wait">{title}: an interactive picture. It needs JavaScript.</p></div>'
     )
 

@@ -3,6 +3,7 @@
 import base64
 import functools
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -84,6 +85,14 @@ class PieceWidget(anywidget.AnyWidget):
         """Return the names of the traits that can be set and read from Python."""
         own = cls.class_traits(sync=True).keys() - PieceWidget.class_traits(sync=True).keys()
         return sorted(name for name in own if not name.startswith("_"))
+
+    @classmethod
+    def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
+        """Return how many rows of cells the picture has, where its height depends on its state.
+
+        A page keeps that space free before the widget is alive: `--rows` in its style.
+        """
+        return None
 
     def describe(self) -> str:
         """Return the widget in words: what a reader without a picture gets."""

@@ -1,5 +1,8 @@
 """FillMask: an exercise. Fill in the mask; each wrong cell is said, no answer is given away."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 
 from pieces.checks import require
@@ -46,6 +49,11 @@ class FillMask(PieceWidget):
         given = f"{mask.dtype} {tuple(mask.shape)}"
         require(fits and max(mask.shape) <= 12, "answer", given, rule, remedy)
         super().__init__(question=question, answer=mask.double(), **kwargs)
+
+    @classmethod
+    def rows_shown(cls, state: Mapping[str, Any]) -> int:
+        """Return the number of queries."""
+        return len(state["answer"])
 
     def describe(self) -> str:
         """Return the question."""
