@@ -13,6 +13,7 @@ from pieces import beam_search as beams
 from pieces import feedforward as ff
 from pieces import (
     flash,
+    losses,
     masks,
     measures,
     moe,
@@ -487,8 +488,12 @@ CALLS = {
     "train.train": lambda: (
         training.train,
         {"model": decoder(), "draw": tasks.Copy(9, 3).batch}
-        | {"config": training.TrainConfig(2, 2), "loss": training.next_token_loss}
+        | {"config": training.TrainConfig(2, 2), "loss": losses.next_token_loss}
         | {"save_every": 1},
+    ),
+    "losses.summed_cross_entropy": lambda: (
+        losses.summed_cross_entropy,
+        {"logits": torch.randn(B, T, V), "targets": ids()},
     ),
     "tasks.accuracy": lambda: (
         tasks.accuracy,

@@ -12,8 +12,9 @@ from torch import nn
 
 import train_script
 from pieces.distributed import processes
+from pieces.losses import next_token_loss, translation_loss
 from pieces.models.encoder_decoder import EncoderDecoderConfig, encoder_decoder
-from pieces.train import TrainConfig, learning_rate, next_token_loss, train, translation_loss
+from pieces.train import TrainConfig, learning_rate, train
 from train_script import copied, model
 
 SCRIPT = Path(train_script.__file__)

@@ -18,11 +18,9 @@ from pieces.checks import (
     require_int,
     require_mask,
     require_module,
-    require_not_negative,
-    require_positive,
     require_whole,
 )
-from pieces.sampling import choose
+from pieces.sampling import choose, require_settings
 
 Ids = Int[Tensor, "B T"]
 Target = Int[Tensor, "B N"]  # N target tokens so far
@@ -117,7 +115,7 @@ def generate(
     missing, or given to a decoder-only model.
     """
     require_request(model, input_ids, max_new_tokens, mask, start_id)
-    require_choice(temperature, top_k, top_p, generator)
+    require_settings(temperature, top_k, top_p, generator)
     require_tokens(eos_id=eos_id, pad_id=pad_id)
     if cache is not None:
         kind = Cache if start_id is None else type(model.new_cache())
@@ -184,16 +182,3 @@ def require_tokens(**ids: int | None) -> None:
     for name, value in ids.items():
         if value is not None:
             require_int(name, value, minimum=0)
-
-
-def require_choice(
-    temperature: Number, top_k: int | None, top_p: Number | None, generator: Any
-) -> None:
-    """Refuse what no token could be chosen by, used or not. Raises: TypeError, ValueError."""
-    require_not_negative("temperature", temperature)
-    require_int("top_k", 1 if top_k is None else top_k)
-    top_p = 1.0 if top_p is None else top_p
-    require_positive("top_p", top_p)
-    require(top_p <= 1, "top_p", top_p, "must be at most 1", "pass a share such as 0.9")
-    if generator is not None:
-        require_instance("generator", generator, torch.Generator, "pass torch.Generator()")

@@ -10,6 +10,7 @@ from pieces.checks import (
     require_float,
     require_instance,
     require_int,
+    require_not_negative,
     require_positive,
 )
 
@@ -79,3 +80,16 @@ def choose(
     logits = logits if k is None else top_k(logits, k)
     logits = logits if p is None else top_p(logits, p)
     return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
+
+
+def require_settings(
+    temperature: Number, top_k: int | None, top_p: Number | None, generator: torch.Generator | None
+) -> None:
+    """Refuse what no token could be chosen by, used or not. Raises: TypeError, ValueError."""
+    require_not_negative("temperature", temperature)
+    require_int("top_k", 1 if top_k is None else top_k)
+    top_p = 1.0 if top_p is None else top_p
+    require_positive("top_p", top_p)
+    require(top_p <= 1, "top_p", top_p, "must be at most 1", "pass a share such as 0.9")
+    if generator is not None:
+        require_instance("generator", generator, torch.Generator, "pass torch.Generator()")

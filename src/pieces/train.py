@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
@@ -33,9 +31,9 @@ from pieces.checks import (
     require_positive,
 )
 from pieces.distributed import rank_and_world
+from pieces.losses import Loss, next_token_loss
 
 Draw = Callable[..., NamedTuple]
-Loss = Callable[[nn.Module, Any], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -100,30 +98,6 @@ def learning_rate(step: int, config: TrainConfig) -> float:
     t = (step - config.warmup) / max(1, config.steps - 1 - config.warmup)
     cosine = (1 + math.cos(math.pi * min(1.0, t))) / 2
     return config.lr * (config.final_share + (1 - config.final_share) * cosine)
-
-
-def next_token_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], Tensor]:
-    """The sum of -log p over the targets of ``batch`` that count (not -100), and their number.
-
-    ``batch`` has input_ids [B, T] and targets [B, T]: what the model should say at each place.
-    """
-    return summed(model(batch.input_ids), batch.targets)
-
-
-def translation_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], Tensor]:
-    """The same for an encoder-decoder.
-
-    ``batch`` has source_ids, source_mask (True = real), target_ids and targets.
-    """
-    logits = model(batch.source_ids, batch.target_ids, source_mask=batch.source_mask)
-    return summed(logits, batch.targets)
-
-
-def summed(logits: Float[Tensor, "B T V"], targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Sum of cross-entropies in float32, and how many targets count."""
-    flat = logits.flatten(0, 1).float()
-    loss = F.cross_entropy(flat, targets.flatten(), ignore_index=-100, reduction="sum")
-    return loss, (targets != -100).sum()
 
 
 def train(
