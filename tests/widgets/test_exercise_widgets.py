@@ -193,3 +193,16 @@ class TestFillMask:
     def test_refuses(self, unchecked, argument, value):
         with pytest.raises(ValueError, match=argument):
             band(**{argument: value})
+
+
+@pytest.mark.parametrize(
+    ("state", "rows"),
+    [
+        ({"answer": [[1.0, 0.0]] * 3}, 3),
+        ({"answer": [[1.0]] * 99}, 12),
+        ({"answer": "text"}, None),
+        ({}, None),
+    ],
+)
+def test_a_page_keeps_as_much_space_as_the_mask_has_rows(state, rows):
+    assert FillMask.rows_shown(state) == rows

@@ -51,9 +51,10 @@ class FillMask(PieceWidget):
         super().__init__(question=question, answer=mask.double(), **kwargs)
 
     @classmethod
-    def rows_shown(cls, state: Mapping[str, Any]) -> int:
-        """Return the number of queries."""
-        return len(state["answer"])
+    def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
+        """Return the number of queries; None if the state is damaged."""
+        answer = state.get("answer")
+        return min(12, len(answer)) if isinstance(answer, list) else None
 
     def describe(self) -> str:
         """Return the question."""
