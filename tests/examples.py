@@ -177,8 +177,6 @@ CALLS = {
         attend.share_heads,
         {"x": torch.randn(B, 1, T, K), "n_heads": H},
     ),
-    "attention.split_heads": lambda: (attend.split_heads, {"x": x(), "head_dim": K}),
-    "attention.merge_heads": lambda: (attend.merge_heads, {"x": torch.randn(B, H, T, K)}),
     "attention.AttentionCore": lambda: (attend.AttentionCore, {"score": scores.dot}),
     "attention.SingleHeadAttention": lambda: (
         attend.SingleHeadAttention,

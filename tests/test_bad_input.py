@@ -27,6 +27,8 @@ MODULES = [
 ]
 INNER = {
     "one_kernel",  # for those who have checked
+    "split_heads",
+    "merge_heads",
     "NormHead",  # pieces.zoo's own
     "LearnedTwice",
     "QueryAttention",

@@ -14,7 +14,6 @@ from pieces.checks import (
     default_int,
     require,
     require_attention,
-    require_float,
     require_instance,
     require_int,
     require_module,
@@ -27,14 +26,11 @@ Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | Rotation | None
 
 def split_heads(x: Float[Tensor, "B T HK"], head_dim: int) -> Float[Tensor, "B H T {head_dim}"]:
     """Cut the last axis into heads: [B, T, H K] -> [B, H, T, K], a view."""
-    require_float("x", x)
-    require_int("head_dim", head_dim)
     return x.view(*x.shape[:-1], -1, head_dim).transpose(1, 2)
 
 
 def merge_heads(x: Float[Tensor, "B H T K"]) -> Float[Tensor, "B T HK"]:
     """Put the heads side by side again: [B, H, T, K] -> [B, T, H K]."""
-    require_float("x", x)
     return x.transpose(1, 2).flatten(2)
 
 
