@@ -1,4 +1,5 @@
-"""One chapter in a real JupyterLab with a real kernel: run all, move, read, set.
+"""One chapter in a real JupyterLab and a real Notebook 7, each with a real kernel: run all, move,
+read, set.
 
 The server runs on a free port of this machine with a token, on a copy of the chapter, with
 settings and data of its own. Two cells are added at the end: one reads a trait, one sets it.
@@ -15,6 +16,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import pytest
@@ -42,9 +44,22 @@ def free_port() -> int:
         return one.getsockname()[1]
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory) -> Iterator[str]:
-    """Start JupyterLab on a copy of the chapter; gives its address."""
+class Application(NamedTuple):
+    """A Jupyter front end: its Python module, its class, and where it shows a notebook."""
+
+    module: str
+    app: str
+    path: str
+
+
+LAB = Application("jupyterlab", "LabApp", "doc/tree")
+NOTEBOOK = Application("notebook", "JupyterNotebookApp", "notebooks")
+
+
+@pytest.fixture(scope="module", params=[LAB, NOTEBOOK], ids=lambda application: application.module)
+def address(request, tmp_path_factory) -> Iterator[str]:
+    """Start Jupyter on a copy of the chapter; gives the address of the notebook."""
+    application = request.param
     home = tmp_path_factory.mktemp("lab")
     for name, setting in SETTINGS.items():
         path = home / "settings" / f"{name}.jupyterlab-settings"
@@ -75,18 +90,18 @@ def lab(tmp_path_factory) -> Iterator[str]:
         "IdentityProvider.token": TOKEN,
         "ServerApp.root_dir": work,
         "ServerApp.allow_root": True,
-        "LabApp.expose_app_in_browser": True,
+        f"{application.app}.expose_app_in_browser": True,
         "LabApp.news_url": None,
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
     }
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
+    command = [sys.executable, "-m", application.module, "--no-browser"]
     command += [f"--{name}={value}" for name, value in options.items()]
     log = (home / "log").open("w")
     server = subprocess.Popen(command, env=environment, cwd=work, stdout=log, stderr=log)
-    address = f"http://127.0.0.1:{port}"
+    server_address = f"http://127.0.0.1:{port}"
     try:
-        wait_for(address, server, home / "log")
-        yield address
+        wait_for(server_address, server, home / "log")
+        yield f"{server_address}/{application.path}/chapter.ipynb?token={TOKEN}"
     finally:
         server.terminate()
         try:
@@ -106,17 +121,17 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
             return
         except (urllib.error.URLError, OSError):
             time.sleep(0.25)
-    pytest.fail(f"JupyterLab did not start: {log.read_text()[-2000:]}")
+    pytest.fail(f"Jupyter did not start: {log.read_text()[-2000:]}")
 
 
 @pytest.fixture(scope="module")
-def page(chromium, lab):
-    """The chapter, opened in JupyterLab, every cell run."""
+def page(chromium, address):
+    """The chapter, opened, every cell run."""
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.record = Record(page)
-    page.goto(f"{lab}/doc/tree/chapter.ipynb?token={TOKEN}")
+    page.goto(address)
     page.wait_for_function(
         """() => {
           const now = window.jupyterapp?.shell?.currentWidget;
@@ -130,7 +145,7 @@ def page(chromium, lab):
 
 
 def run(page, command: str) -> None:
-    """Run a command of JupyterLab and wait until it is done and the kernel is idle."""
+    """Run a command of Jupyter and wait until it is done and the kernel is idle."""
     page.evaluate("(command) => window.jupyterapp.commands.execute(command)", command)
     page.wait_for_function(f"{HERE}.sessionContext.session.kernel.status === 'idle'")
 
@@ -209,15 +224,17 @@ def test_a_trait_set_in_python_moves_the_picture(page):
 
 
 def test_a_cell_that_is_flipped_is_read_in_python(page):
+    was = execute(page, READ).split()
     board = explorer(page).locator(".p-board").first
     board.focus()
     for key in ("ArrowRight", "ArrowRight", "Enter"):  # the cell of query 1 and key 2
         board.press(key)
     printed = execute(page, READ).split()
+    assert abs(int(printed[3]) - int(was[3])) == 1, "one cell was flipped"
     assert printed[3] == printed[4]
 
 
-def test_the_theme_of_jupyterlab_counts(page):
+def test_the_theme_of_jupyter_counts(page):
     light = explorer(page).evaluate("(e) => getComputedStyle(e).backgroundColor")
     drawn = explorer(page).evaluate(PICTURE)
     page.evaluate(
