@@ -2,6 +2,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "g", "path", "line", "circle", "rect", "text", "title", "polyline"]);
+// What can have the focus keeps its keys: Notebook 7 asks for this attribute before it takes them.
+const FOCUSABLE = new Set(["input", "select", "button", "summary"]);
 
 /** Make an element. Text children become text nodes, so nothing a reader types is ever parsed.
  *  @param {string} tag @param {Object=} attributes `on…` functions listen; others are set
@@ -13,6 +15,7 @@ export function h(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
   }
+  if (FOCUSABLE.has(tag) || "tabindex" in attributes) node.setAttribute("data-lm-suppress-shortcuts", "true");
   node.append(...children.filter((child) => child !== null && child !== undefined));
   return node;
 }

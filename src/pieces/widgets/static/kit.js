@@ -17,12 +17,11 @@ export function frame(el, { title, name }) {
   const panes = h("div", { class: "p-panes" });
   const sentence = h("p", { class: "p-say", role: "status" });
   const tables = h("div", { class: "p-tables" });
-  // A notebook would take the arrow keys for itself and move to another cell: JupyterLab when the
-  // event bubbles, Notebook 7 before it arrives, unless what has the focus bears this attribute.
+  // JupyterLab would take the arrow keys for itself and move to another cell. (Notebook 7 takes them
+  // before they arrive, so `h` marks every element that can have the focus.)
   const keep = (event) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation(); };
-  const claim = (event) => event.target.setAttribute("data-lm-suppress-shortcuts", "true");
   const details = h("details", { class: "p-details", ontoggle: fill }, h("summary", {}, "Table view"), tables);
-  const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title, onkeydown: keep, onfocusin: claim },
+  const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title, onkeydown: keep },
     h("div", { class: "p-title" }, title), controls, panes, sentence, details);
   el.replaceChildren(root);
   const drawers = [];
