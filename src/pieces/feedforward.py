@@ -138,7 +138,7 @@ class FeedForward(nn.Module):
         return self.down(self.dropout(self.activation(self.up(x))))
 
 
-class GatedFeedForward(nn.Module):
+class GatedFeedForward(FeedForward):
     """Widen twice; the one, bent, says how much of the other passes; narrow.
 
     FFN(x) = (σ(x W_G) ⊙ (x W_U)) W_D
@@ -162,16 +162,9 @@ class GatedFeedForward(nn.Module):
         out_bias: bool | None = None,
         dropout: nn.Module | None = None,
     ) -> None:
-        super().__init__()
-        require_int("d_model", d_model)
-        require_int("d_ff", d_ff)
-        require_activation(activation)
-        self.activation = activation
+        options = {"bias": bias, "out_bias": out_bias, "dropout": dropout}
+        super().__init__(d_model, d_ff, activation, **options)
         self.gate = nn.Linear(d_model, d_ff, bias=bias)
-        self.up = nn.Linear(d_model, d_ff, bias=bias)
-        self.down = nn.Linear(d_ff, d_model, bias=bias if out_bias is None else out_bias)
-        self.dropout = nn.Identity() if dropout is None else dropout
-        require_module("dropout", self.dropout)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
