@@ -1,7 +1,7 @@
 """Outputs that follow the code: an edit in `src/` runs every notebook again.
 
 The execution cache of Jupyter Book looks at a notebook's own cells only.
-Here its place, and the environment's idea of what is outdated, depend on the package as well.
+Here its place depends on the package as well, and the place is a part of the configuration.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ def package_hash():
     return digest.hexdigest()[:16]
 
 
-def place_cache(app):
+def place_cache(app, config):
     """Give this state of the package its own execution cache and drop the older ones."""
     caches = Path(app.outdir).parent / ".jupyter_cache"
     current = caches / package_hash()
@@ -30,20 +30,13 @@ def place_cache(app):
         if old != current:
             shutil.rmtree(old, ignore_errors=True)
     current.mkdir(parents=True, exist_ok=True)
-    app.config.nb_execution_cache_path = str(current)
-
-
-def outdated(app, env, added, changed, removed):
-    """Read every notebook again when the package has changed."""
-    current = package_hash()
-    stale = getattr(env, "pieces_hash", current) != current
-    env.pieces_hash = current
-    notebooks = [d for d in env.found_docs if str(env.doc2path(d)).endswith((".ipynb", "index.md"))]
-    return notebooks if stale else []
+    config.nb_execution_cache_path = str(current)
 
 
 def setup(app):
-    """Connect before myst-nb reads its configuration."""
-    app.connect("builder-inited", place_cache, priority=100)
-    app.connect("env-get-outdated", outdated)
+    """Connect before Sphinx compares the configuration with that of the last build.
+
+    So a package that has not changed is no change, and one that has makes Sphinx read all pages.
+    """
+    app.connect("config-inited", place_cache, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

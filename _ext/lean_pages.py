@@ -32,7 +32,7 @@ REPAIRS = (  # what axe-core and a stopwatch find in the stock pages
 )
 # Scripts that start when the page is read: they need not hold up its parsing.
 PATIENT = re.compile(
-    r'<script (?=[^>]*src="[^"]*/(?:doctools|sphinx_highlight|clipboard\.min|copybutton'
+    r'<script (?!defer )(?=[^>]*src="[^"]*/(?:doctools|sphinx_highlight|clipboard\.min|copybutton'
     r"|sphinx-book-theme|togglebutton|design-tabs|sortable)\.js)"
 )
 # The search page fetches its results' texts, which a browser refuses from a disk.

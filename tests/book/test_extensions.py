@@ -127,29 +127,17 @@ class TestFreshOutputs:
         assert fresh_outputs.package_hash() == before
 
     def test_each_state_has_its_own_cache(self, package, tmp_path):
-        app = SimpleNamespace(
-            outdir=str(tmp_path / "_build" / "html"),
-            config=SimpleNamespace(nb_execution_cache_path=""),
-        )
-        fresh_outputs.place_cache(app)
-        first = Path(app.config.nb_execution_cache_path)
+        app = SimpleNamespace(outdir=str(tmp_path / "_build" / "html"))
+        config = SimpleNamespace(nb_execution_cache_path="")
+        fresh_outputs.place_cache(app, config)
+        first = Path(config.nb_execution_cache_path)
         (first / "kept").write_text("x")
-        fresh_outputs.place_cache(app)
+        fresh_outputs.place_cache(app, config)
         assert (first / "kept").exists(), "nothing changed, nothing is lost"
         (package / "masks.py").write_text("a = 2\n")
-        fresh_outputs.place_cache(app)
-        assert Path(app.config.nb_execution_cache_path) != first
+        fresh_outputs.place_cache(app, config)
+        assert Path(config.nb_execution_cache_path) != first
         assert not first.exists()
-
-    def test_notebooks_are_read_again_only_then(self, package):
-        names = {"chapters/05": "chapters/05.ipynb", "notes": "notes.md"}
-        env = SimpleNamespace(found_docs=set(names), doc2path=lambda doc: names[doc])
-        arguments = (None, env, set(), set(), set())
-        assert fresh_outputs.outdated(*arguments) == []
-        assert fresh_outputs.outdated(*arguments) == []
-        (package / "masks.py").write_text("a = 3\n")
-        assert fresh_outputs.outdated(*arguments) == ["chapters/05"]
-        assert fresh_outputs.outdated(*arguments) == []
 
 
 def state(**models):
