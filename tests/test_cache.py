@@ -228,12 +228,34 @@ def test_blocks_are_taken_when_needed_and_given_back():
     c = pool.fork(a)
     pool.free(a)
     assert pool.n_free == 1, "c still uses them"
-    with pytest.raises(ValueError, match="every block is in use"):
+    with pytest.raises(ValueError, match=r"n_blocks = 4: 3 more blocks are needed, and 1 are free"):
         pool.batch([b]).update(0, k, k)
     pool.free(c)
     pool.free(b)
     assert pool.n_free == 4
     assert all(isinstance(x, Cache) for x in (pool.batch([pool.add()]), GrowingCache()))
+
+
+def test_a_step_that_finds_no_room_leaves_no_trace():
+    """Two sequences share a block and both write into it; a third would need one of its own."""
+    pool, k = PagedCache(1, 4, 2, 1, 1), torch.arange(3.0).view(1, 1, 3, 1)
+    a, c = pool.add(), pool.add()
+    pool.batch([a]).update(0, k, k)
+    b = pool.fork(a)
+    pool.batch([c]).update(0, k[:, :, :1], k[:, :, :1])
+    assert pool.n_free == 1
+    three = torch.full((3, 1, 2, 1), 9.0)
+    before = [(pool.length(s), pool.table(s)) for s in (a, b, c)]
+    with pytest.raises(ValueError, match=r"n_blocks = 4: 4 more blocks are needed, and 1 are free"):
+        pool.batch([a, b, c]).update(0, three, three)
+    assert [(pool.length(s), pool.table(s)) for s in (a, b, c)] == before
+    assert pool.n_free == 1
+    pool.free(c)
+    assert pool.n_free == 2
+    two = torch.tensor([7.0, 8.0]).view(2, 1, 1, 1)  # one copies the shared block, one keeps it
+    found, _ = pool.batch([a, b]).update(0, two, two)
+    assert found.squeeze().tolist() == [[0, 1, 2, 7], [0, 1, 2, 8]]
+    assert pool.n_free == 1
 
 
 @settings(max_examples=40)

@@ -4,6 +4,8 @@ A sequence's tokens lie in blocks anywhere in the pool; its block table says whe
 a common beginning point to the same blocks, and copy one only when they write into it.
 """
 
+from collections import Counter
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -114,12 +116,26 @@ class PagedCache:
             self._free.append(block)
 
     def _take(self) -> int:
-        if not self._free:
-            remedy = "free a sequence, or build the pool with more blocks"
-            refuse("n_blocks", len(self._users), "every block is in use", remedy)
         block = self._free.pop()
         self._users[block] = 1
         return block
+
+    def _require_room(self, sequences: list[int], layer: int, T: int) -> None:
+        """Refuse what would not fit before anything is written: a refused step leaves no trace."""
+        needed, shared = 0, Counter[int]()
+        for sequence in sequences:
+            table, start = self._tables[sequence], self._lengths[sequence][layer]
+            for n in range(start // self.block_size, (start + T - 1) // self.block_size + 1):
+                if n < len(table):
+                    shared[table[n]] += 1
+                else:
+                    needed += 1
+        # Of a block's users, each that writes copies it, but for the last one that is left.
+        needed += sum(min(n, self._users[block] - 1) for block, n in shared.items())
+        if needed > len(self._free):
+            rule = f"{needed} more blocks are needed, and {len(self._free)} are free"
+            remedy = "free a sequence, or build the pool with more blocks"
+            refuse("n_blocks", len(self._users), rule, remedy)
 
     def _extend(self, sequence: int, layer: int, T: int) -> list[int]:
         """Make room for T more tokens, in blocks of its own; return their places in the pool."""
@@ -162,6 +178,7 @@ class PagedBatch(Cache):
         require_keys_values(k, v)
         require_stored("k", k, pool.k, len(self.sequences))
         require_stored("v", v, pool.v, len(self.sequences))
+        pool._require_room(self.sequences, layer, k.shape[2])
         places = [pool._extend(sequence, layer, k.shape[2]) for sequence in self.sequences]
         places = torch.tensor(places, device=k.device).flatten()
         pool.k[layer].index_copy_(1, places, k.transpose(0, 1).flatten(1, 2))
