@@ -121,6 +121,22 @@ def test_texts_name_what_exists(name):
         assert command in made, command
 
 
+def test_whatever_lies_in_the_package_is_installed_with_it():
+    data = tomllib.loads(read("pyproject.toml"))["tool"]["setuptools"]["package-data"]
+    packed = {
+        file
+        for package, patterns in data.items()
+        for pattern in patterns
+        for file in (ROOT / "src").joinpath(*package.split(".")).glob(pattern)
+    }
+    lying = {
+        file
+        for file in (ROOT / "src" / "pieces").rglob("*")
+        if file.is_file() and file.suffix != ".py" and "__pycache__" not in file.parts
+    }
+    assert packed == lying
+
+
 def test_readme_examples_run(tmp_path, capsys):
     """All of them, one after another; the second is given a folder, the third fewer steps."""
     layer, checkpoint, training = re.findall(r"```python\n(.*?)```", read("README.md"), flags=re.S)
