@@ -56,6 +56,14 @@ class TestPredictNumber:
             assert page.get_by_label("Your answer").get_attribute("aria-invalid") == "true"
             assert answer_with(page, "0.25").startswith("✓")
 
+    @pytest.mark.parametrize(
+        ("typed", "shown"),
+        [("20", "20."), ("-3,50", "−3.5."), ("0.123456789", "0.123457."), ("1e9", "1000000000.")],
+    )
+    def test_a_number_is_said_as_one_would_write_it(self, bench, typed, shown):
+        with bench.show(quarter()) as page:
+            assert answer_with(page, typed).startswith(f"✗ Not {shown} ")
+
     @pytest.mark.parametrize(("tolerance", "right"), [(0.0, False), (0.02, True)])
     def test_the_tolerance_counts(self, bench, tolerance, right):
         widget = quarter(tolerance=tolerance)

@@ -1,5 +1,8 @@
 /** A question whose answer is a number: typed, checked here, kept over a reload. */
-import { clamp, format, frame, h, live, remembered, report, text as read } from "./kit.js";
+import { clamp, frame, h, live, remembered, report, text as read } from "./kit.js";
+
+/** A number as a reader would write it: 17, not 17.000. */
+const shortest = (number) => String(Number(number.toPrecision(6))).replaceAll("-", "−");
 
 function render({ model, el }) {
   const view = frame(el, { title: "Predict the number", name: "predict-number" });
@@ -24,8 +27,8 @@ function render({ model, el }) {
     input.setAttribute("aria-invalid", String(!finite));
     view.root.dataset.verdict = right ? "right" : "wrong";
     view.say(!finite ? "Type a number, for instance 0.25."
-      : right ? `✓ Right: ${format(number, 3)}. ${read(model, "why")}`
-      : `✗ Not ${format(number, 3)}. ${read(model, "hint") || "Look again at the equation."}`);
+      : right ? `✓ Right: ${shortest(number)}. ${read(model, "why")}`
+      : `✗ Not ${shortest(number)}. ${read(model, "hint") || "Look again at the equation."}`);
     report(model, { typed: input.value, correct: finite ? right : null });
   }
   view.onDraw(() => { question.textContent = read(model, "question"); });
