@@ -72,8 +72,8 @@ def process(app, what, name, obj, options, lines):
 
 
 def skip(app, what, name, obj, skipped, options):
-    """Leave out what is private."""
-    return True if name.startswith("_") else None
+    """Leave out what is private, and the checks: a reader meets them as errors."""
+    return True if name.startswith(("_", "require_")) else None
 
 
 def setup(app):

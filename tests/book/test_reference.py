@@ -59,3 +59,11 @@ def test_labels_begin_their_own_paragraphs():
         "**Shapes:** x [D] -> [D].",
         "**Raises:** ValueError if not.",
     ]
+
+
+def test_checks_and_private_names_are_left_out():
+    left_out = [
+        reference.skip(None, "module", name, None, False, None) for name in ("_x", "require_x")
+    ]
+    assert left_out == [True, True]
+    assert reference.skip(None, "module", "generate", None, False, None) is None
