@@ -2,6 +2,7 @@
 
 The execution cache of Jupyter Book looks at a notebook's own cells only.
 Here its place depends on the package as well, and the place is a part of the configuration.
+So is a hash of `_ext/` and `_static/`: Sphinx alone would call a site with an old style up to date.
 """
 
 import hashlib
@@ -13,19 +14,21 @@ import pieces
 PACKAGE = Path(pieces.__file__).parent
 
 
-def package_hash():
-    """Return a hash of every file the notebooks can import or show."""
+def folder_hash(*folders):
+    """Return a hash of every file in some folders."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                name = path.relative_to(folder).as_posix()
+                digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def place_cache(app, config):
     """Give this state of the package its own execution cache and drop the older ones."""
     caches = Path(app.outdir).parent / ".jupyter_cache"
-    current = caches / package_hash()
+    current = caches / folder_hash(PACKAGE)  # all that the notebooks can import or show
     for old in caches.glob("*") if caches.exists() else []:
         if old != current:
             shutil.rmtree(old, ignore_errors=True)
@@ -33,10 +36,18 @@ def place_cache(app, config):
     config.nb_execution_cache_path = str(current)
 
 
+def note_style(app, config):
+    """Make the look of the pages a part of the configuration."""
+    source = Path(app.srcdir)
+    config.look_of_the_pages = folder_hash(source / "_ext", source / "_static")
+
+
 def setup(app):
     """Connect before Sphinx compares the configuration with that of the last build.
 
-    So a package that has not changed is no change, and one that has makes Sphinx read all pages.
+    So what has not changed is no change, and what has makes Sphinx read all pages.
     """
+    app.add_config_value("look_of_the_pages", "", "env", types=[str])
     app.connect("config-inited", place_cache, priority=100)
+    app.connect("config-inited", note_style, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

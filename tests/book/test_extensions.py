@@ -107,24 +107,24 @@ class TestFreshOutputs:
 
     @pytest.mark.parametrize("name", ["masks.py", "widgets/static/kit.js"])
     def test_an_edit_changes_the_hash(self, package, name):
-        before = fresh_outputs.package_hash()
-        assert fresh_outputs.package_hash() == before
+        before = fresh_outputs.folder_hash(package)
+        assert fresh_outputs.folder_hash(package) == before
         (package / name).write_text("changed\n")
-        assert fresh_outputs.package_hash() != before
+        assert fresh_outputs.folder_hash(package) != before
 
     def test_a_new_file_and_a_new_name_change_it(self, package):
-        before = fresh_outputs.package_hash()
+        before = fresh_outputs.folder_hash(package)
         (package / "new.py").write_text("")
-        added = fresh_outputs.package_hash()
+        added = fresh_outputs.folder_hash(package)
         (package / "new.py").rename(package / "other.py")
-        assert len({before, added, fresh_outputs.package_hash()}) == 3
+        assert len({before, added, fresh_outputs.folder_hash(package)}) == 3
 
     def test_compiled_files_and_times_do_not(self, package):
-        before = fresh_outputs.package_hash()
+        before = fresh_outputs.folder_hash(package)
         (package / "__pycache__").mkdir()
         (package / "__pycache__" / "masks.pyc").write_bytes(b"x")
         os.utime(package / "masks.py", (time.time() + 99,) * 2)
-        assert fresh_outputs.package_hash() == before
+        assert fresh_outputs.folder_hash(package) == before
 
     def test_each_state_has_its_own_cache(self, package, tmp_path):
         app = SimpleNamespace(outdir=str(tmp_path / "_build" / "html"))
@@ -138,6 +138,17 @@ class TestFreshOutputs:
         fresh_outputs.place_cache(app, config)
         assert Path(config.nb_execution_cache_path) != first
         assert not first.exists()
+
+    @pytest.mark.parametrize("folder", ["_ext", "_static"])
+    def test_an_edit_of_the_look_is_a_change_of_the_configuration(self, tmp_path, folder):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "book.css"
+        app, config, seen = SimpleNamespace(srcdir=str(tmp_path)), SimpleNamespace(), []
+        for text in ("a", "a", "b"):
+            file.write_text(text)
+            fresh_outputs.note_style(app, config)
+            seen.append(config.look_of_the_pages)
+        assert seen[0] == seen[1] != seen[2]
 
 
 def state(**models):

@@ -162,6 +162,19 @@ class TestForEveryone:
             found = violations(page)
             assert not found, "\n".join(found)
 
+    @pytest.mark.parametrize("width", [1280, 360])
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_no_end_of_a_docstring_is_hidden(self, chromium, home, name, width):
+        with opened(chromium, f"{home}/{name}.html", width=width) as page:
+            hidden, seen = page.evaluate(
+                "() => { const all = [...document.querySelectorAll('pre .sd')]; return ["
+                " all.filter((line) => line.getBoundingClientRect().right >"
+                " line.closest('pre').getBoundingClientRect().right).map((e) => e.textContent),"
+                " all.length]; }"
+            )
+            assert seen
+            assert hidden == []
+
     def test_images_have_a_text(self, soups):
         for name, soup in soups.items():
             for image in soup.select("main img, article img"):
