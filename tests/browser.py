@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "_ext"))
@@ -43,6 +43,13 @@ PICTURE = """(stage) => {
 }"""
 SETTLED = """() => [...document.querySelectorAll(".pieces-live[data-widget]")]
   .every((place) => ["live", "failed"].includes(place.dataset.state))"""
+# How high a widget's place is while it waits, and how high the widget is then.
+SPACE = """(place) => {
+  place.removeAttribute("data-settled");
+  const free = parseFloat(getComputedStyle(place).minHeight);
+  place.dataset.settled = "";
+  return [free, place.querySelector(".pieces").getBoundingClientRect().height];
+}"""
 STATE = """(id) => {
   const model = window.pieces.model(id);
   const place = document.querySelector(`.pieces-live[data-model="${id}"] script`);
@@ -51,6 +58,11 @@ STATE = """(id) => {
 }"""
 # Two frames: the first paints what an input changed, the second comes after it.
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+
+
+def space(place: Locator) -> tuple[float, float]:
+    """Return the height kept free for a waiting widget, and the one it takes when alive, in px."""
+    return tuple(place.evaluate(SPACE))
 
 
 def executable() -> str:

@@ -178,7 +178,12 @@ class TestPage:
                 assert state(page, widget)["X"][1][0] == 0.25
                 assert state(page, widget)["output"] == before
                 assert field.input_value() == text
+                note = page.locator(".p-note").first
+                assert note.inner_text() == (
+                    f"“{text}” is not a number from −100 to 100: 0.25 stays in use."
+                )
             field.fill("-0,5")
+            assert not note.is_visible()
             assert state(page, widget)["X"][1][0] == -0.5
             assert state(page, widget)["output"] != before
             assert "(−0.5)·0.0365" in page.locator(".p-work").inner_text()
@@ -187,6 +192,7 @@ class TestPage:
         widget = AttentionSteps()
         with bench.show(widget) as page:
             page.locator("summary").first.click()
+            assert not page.get_by_role("button", name="Undo my edits").is_visible()
             before = state(page, widget)
             page.get_by_label("key weights, row 1, column 1").fill("2")
             page.get_by_label("input X, row 1, column 1").fill("what")

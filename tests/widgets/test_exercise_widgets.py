@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from browser import opened, state
+from browser import opened, picture, state
 from pieces import masks
 from pieces.widgets import FillMask, PredictNumber
 
@@ -24,7 +24,9 @@ def answer_with(page, text, key="Enter"):
 
 
 class TestPredictNumber:
-    @pytest.mark.parametrize("text", ["0.25", ".25", "0,25", " 0.254 ", "2.5e-1", "+0.25"])
+    @pytest.mark.parametrize(
+        "text", ["0.25", ".25", "0,25", " 0.254 ", "2.5e-1", "+0.25", "1/4", " −2 / -8 "]
+    )
     @pytest.mark.parametrize("key", ["Enter", None], ids=["keyboard", "mouse"])
     def test_takes_the_right_number(self, bench, text, key):
         widget = quarter()
@@ -46,7 +48,8 @@ class TestPredictNumber:
             assert state(page, widget)["correct"] is False
 
     @pytest.mark.parametrize(
-        "text", ["", "a quarter", "NaN", "Infinity", "1/4", "1e999", "<b>1</b>"]
+        "text",
+        ["", "a quarter", "NaN", "Infinity", "1/0", "/4", "1/", "1/2/3", "1e999", "<b>1</b>"],
     )
     def test_asks_for_a_number(self, bench, text):
         widget = quarter()
@@ -72,6 +75,12 @@ class TestPredictNumber:
             assert state(page, widget)["correct"] is right
             answer_with(page, "0.25")
             assert state(page, widget)["correct"] is True
+
+    def test_an_old_verdict_goes_when_the_answer_changes(self, bench):
+        with bench.show(quarter()) as page:
+            answer_with(page, "0.3")
+            page.get_by_label("Your answer").fill("0.25")
+            assert page.locator(".p-say").inner_text() == ""
 
     def test_what_was_typed_survives_a_reload(self, bench):
         with bench.show(quarter()) as page:
@@ -138,18 +147,45 @@ class TestFillMask:
             assert state(page, widget)["correct"] is True
             assert state(page, widget)["filled"] == masks.sliding_window(5, 2).tolist()
 
-    def test_counts_the_wrong_cells_and_outlines_them(self, bench):
-        widget = band()
+    def test_counts_the_wrong_cells_and_hints(self, bench):
+        widget = band(hint="How wide is it?")
         with bench.show(widget) as page:
-            assert check(page).startswith("✗ 9 cells are wrong")
+            assert check(page) == "✗ 9 cells are wrong. How wide is it?"
             fill(page, masks.causal(5))
-            before = page.locator("canvas").evaluate("(c) => c.toDataURL()")
-            assert check(page).startswith("✗ 6 cells are wrong")
-            assert page.locator("canvas").evaluate("(c) => c.toDataURL()") != before
+            assert page.locator(".p-say").inner_text() == "", "an old verdict is gone"
+            before = picture(page)
+            assert check(page).startswith("✗ 6 cells are wrong.")
             assert state(page, widget)["correct"] is False
             assert "band" not in page.locator(".p-say").inner_text()
+            drawn = page.locator("canvas").evaluate("(c) => c.toDataURL()")
+            assert drawn in before, "nothing is given away"
             fill(page, masks.causal(5) & ~masks.sliding_window(5, 2) & (torch.arange(5) > 0))
             assert check(page).startswith("✗ 3 cells are wrong")
+
+    def test_outlines_the_wrong_cells_only_if_asked(self, bench):
+        with bench.show(band()) as page:
+            show = page.get_by_role("button", name="Show which")
+            assert not show.is_visible()
+            check(page)
+            drawn = "(c) => c.toDataURL()"
+            before = page.locator("canvas").evaluate(drawn)
+            show.click()
+            outlined = page.locator("canvas").evaluate(drawn)
+            assert outlined != before
+            page.locator(".p-board").press("ArrowRight")
+            page.locator(".p-board").press("Enter")
+            assert not show.is_visible(), "no verdict, nothing to show"
+            assert page.locator("canvas").evaluate(drawn) not in (before, outlined)
+
+    def test_a_cell_is_named_in_the_caption_and_covers_none(self, bench):
+        with bench.show(band()) as page:
+            board, caption = page.locator(".p-board"), page.locator("figcaption")
+            assert caption.inner_text() == "Press the cells that may attend"
+            board.click(position={"x": 30, "y": 30})
+            assert caption.inner_text() == "query 1, key 1: may attend"
+            assert not page.locator(".p-tip").is_visible()
+            page.get_by_role("button", name="Check").click()
+            assert caption.inner_text() == "Press the cells that may attend"
 
     def test_names_the_cells(self, bench):
         mask = masks.causal(3)[:2]

@@ -135,7 +135,7 @@ class TestControls:
     def test_its_own_slider_by_keyboard(self, bench, kind, trait):
         explorer = MaskExplorer(kind=kind, **{trait: 2})
         with bench.show(explorer) as page:
-            order = ["T", *CONTROLS[kind], "layers"]
+            order = ["T", "layers", *CONTROLS[kind]]
             slider = page.locator(".p-control:visible input[type=range]").nth(order.index(trait))
             before = picture(page)
             slider.focus()
@@ -226,6 +226,44 @@ class TestControls:
         assert len(open_cell) == 1, "an open cell is plain"
         assert len(masked_cell) > 1, "a masked cell is hatched"
         assert not set(open_cell) & set(masked_cell)
+
+    def test_another_mask_starts_without_flips(self, bench):
+        explorer = MaskExplorer(T=6, flips=[[0, 3]])
+        with bench.show(explorer) as page:
+            page.get_by_label("mask", exact=True).select_option("sliding_window")
+            assert state(page, explorer)["flips"] == []
+            assert state(page, explorer)["leaks"] == []
+
+    @pytest.mark.parametrize(
+        ("setting", "said"),
+        [
+            ({"kind": "causal", "flips": [[1, 5]]}, "later tokens leak into output 2."),
+            ({"kind": "causal", "flips": [[1, 5]], "layers": 8}, "leak into output 2, 3, 4, 5."),
+            ({"kind": "causal"}, "No query sees a later key."),
+            ({"kind": "full"}, "28 cells let a query see a later key: right in an encoder"),
+            ({"kind": "padding", "length": 2}, "1 cell lets a query see a later key: right in"),
+        ],
+    )
+    def test_says_who_is_reached_by_a_leak(self, bench, setting, said):
+        with bench.show(MaskExplorer(**setting)) as page:
+            assert said in page.locator(".p-say").inner_text()
+
+    @pytest.mark.parametrize("setting", [{"kind": "full"}, {"kind": "prefix", "prefix_len": 4}])
+    def test_only_what_a_mask_does_not_mean_to_show_is_outlined(self, bench, setting):
+        outlined = """(canvas) => {
+          const red = [179, 38, 30];
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          for (let at = 0; at < data.length; at += 4) {
+            if (red.every((part, n) => data[at + n] === part)) return true;
+          }
+          return false;
+        }"""
+        explorer = MaskExplorer(**setting)
+        with bench.show(explorer) as page:
+            maps = [page.locator("canvas").nth(n) for n in (0, 2)]
+            assert not any(map.evaluate(outlined) for map in maps)
+            put(page, explorer, kind="causal", flips=[[0, 3]])
+            assert all(map.evaluate(outlined) for map in maps), "in the mask and in the reach"
 
 
 class TestPython:

@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+WAITING = "waits for your code"
+
 
 def attempt(function: Callable, *arguments: Any) -> tuple[Any, str]:
     """Run the reader's function: (result, "") or (None, what went wrong in words)."""
@@ -14,7 +16,7 @@ def attempt(function: Callable, *arguments: Any) -> tuple[Any, str]:
     except Exception as error:  # a reader's code may fail in any way; the checker must not
         return None, f"{name} raised {type(error).__name__}: {error}"
     if result is None:
-        return None, f"{name} returns None: nothing is written there yet."
+        return None, f"{WAITING}: {name} returns None."
     return result, ""
 
 
@@ -32,14 +34,18 @@ def compare(result: Any, expected: torch.Tensor, case: str, tolerance: float = 1
     place = tuple(int(n) for n in wrong.nonzero()[0])
     count = int(wrong.sum())
     return (
-        f"{case}: {count} of {wrong.numel()} entries differ. The first is at {list(place)}: "
+        f"{case}: {count} of {wrong.numel()} entries differ. "
+        f"The first is at {list(place)}, counted from 0: "
         f"expected {_short(expected[place])}, got {_short(result[place])}."
     )
 
 
 def say(exercise: str, complaint: str) -> None:
-    """Print the verdict on an exercise."""
-    print(f"Exercise {exercise}: {'right.' if not complaint else 'not yet. ' + complaint}")
+    """Print the verdict on an exercise: right, waiting for code, or not yet and why."""
+    if complaint.startswith(WAITING):
+        print(f"Exercise {exercise} {complaint}")
+    else:
+        print(f"Exercise {exercise}: {f'not yet. {complaint}' if complaint else 'right.'}")
 
 
 def _short(value: torch.Tensor) -> str:

@@ -88,7 +88,7 @@ class PieceWidget(anywidget.AnyWidget):
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
-        """Return how many rows of cells the picture has, where its height depends on its state.
+        """Return how many rows it has, of cells or controls, where its height depends on its state.
 
         A page keeps that space free before the widget is alive: `--rows` in its style.
         """

@@ -1,4 +1,4 @@
-"""FillMask: an exercise. Fill in the mask; each wrong cell is said, no answer is given away."""
+"""FillMask: an exercise. Fill in the mask; wrong cells are counted, and shown only if asked for."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +16,7 @@ class FillMask(PieceWidget):
     Args:
         question: what the mask shall do, plain text.
         answer: bool [T, S], True = may attend, 2 to 12 on a side.
+        hint: shown after a wrong answer, before any wrong cell is.
         why: shown after the right answer.
         rows, columns: names of the queries and keys, optional.
 
@@ -31,6 +32,7 @@ class FillMask(PieceWidget):
 
     question = Text()
     answer = Matrix()
+    hint = Text()
     why = Text()
     rows = Words()
     columns = Words()

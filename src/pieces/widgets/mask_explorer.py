@@ -1,5 +1,8 @@
 """MaskExplorer: who may see whom, under every mask of the book."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 
 from pieces import masks
@@ -56,6 +59,11 @@ class MaskExplorer(PieceWidget):
             require(listed, "tokens", tokens, "must be a list of 2 to 24 texts", "shorten it")
             kwargs["T"] = len(tokens)
         super().__init__(**kwargs)
+
+    @classmethod
+    def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
+        """Return 1 where the mask has a control of its own, in a second row; else 0."""
+        return int(state.get("kind") not in ("causal", "full"))
 
     def mask(self) -> torch.Tensor:
         """Return the mask that the controls stand for, bool [T, T], True = may attend."""

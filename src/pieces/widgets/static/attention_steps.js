@@ -151,8 +151,15 @@ function editors(view, model) {
     model.save_changes();
     view.redraw();
   };
-  return h("details", { class: "p-details" }, h("summary", {}, "Edit the numbers"), tables,
-    h("button", { type: "button", class: "p-button", onclick: undo }, "Undo my edits"));
+  const back = h("button", { type: "button", class: "p-button p-undo", onclick: undo }, "Undo my edits");
+  const first = JSON.stringify(start);
+  const offer = () => {
+    const edited = JSON.stringify(Object.fromEntries(Object.keys(start).map((trait) => [trait, model.get(trait)]))) !== first;
+    back.hidden = !edited && !tables.querySelector('[aria-invalid="true"]');
+  };
+  tables.addEventListener("input", offer);
+  view.onDraw(offer);
+  return h("div", { class: "p-editing" }, h("details", { class: "p-details" }, h("summary", {}, "Edit the numbers"), tables), back);
 }
 
 export default { render };

@@ -37,10 +37,10 @@ export function slider(frame, model, trait, { label, min, max, step = 1, scale, 
   };
 }
 
-/** A choice among words: a native list, which phones and screen readers know. */
-export function select(frame, model, trait, { label, options }) {
+/** A choice among words: a native list, which phones and screen readers know. `before` sets what goes with it. */
+export function select(frame, model, trait, { label, options, before = () => {} }) {
   const id = unique();
-  const input = h("select", { id, onchange: () => commit(model, trait, input.value) },
+  const input = h("select", { id, onchange: () => { before(); commit(model, trait, input.value); } },
     ...options.map(([value, name]) => h("option", { value }, name)));
   const box = h("div", { class: "p-control" }, h("label", { for: id }, label), input);
   frame.controls.append(box);
@@ -87,7 +87,7 @@ export function stepper(frame, model, trait, { label, steps }) {
 }
 
 /** A field for one number. What is typed stays; only a finite number in range is used. */
-export function numberField({ label, low, high, value, change }) {
+export function numberField({ label, low, high, value, change, complain = () => {} }) {
   let typing = false;
   const input = h("input", {
     type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", class: "p-number", "aria-label": label,
@@ -107,7 +107,8 @@ export function numberField({ label, low, high, value, change }) {
     const number = text === "" ? NaN : Number(text);
     const good = Number.isFinite(number) && number >= low && number <= high;
     input.setAttribute("aria-invalid", String(!good));
-    input.title = good ? "" : `Not a number from ${low} to ${high}. ${format(value())} stays in use.`;
+    input.title = good ? "" : `“${input.value.slice(0, 12)}” is not a number from ${format(low, 0)} to ${format(high, 0)}: ${format(value())} stays in use.`;
+    complain();
     if (good) change(number);
   }
   return {
@@ -120,16 +121,18 @@ export function numberField({ label, low, high, value, change }) {
   };
 }
 
-/** A matrix whose cells can be edited: one trait, nested lists. */
+/** A matrix whose cells can be edited: one trait, nested lists. What is no number is said below it. */
 export function matrixEditor(frame, model, trait, { label, rows, columns, role, read, rowNames }) {
   const fields = [];
   const body = h("tbody", {});
+  const note = h("p", { class: "p-note", role: "status" });
+  const complain = () => { note.textContent = body.querySelector('[aria-invalid="true"]')?.title ?? ""; };
   for (let i = 0; i < rows; i++) {
     const line = h("tr", {}, rowNames ? h("th", { scope: "row" }, rowNames[i]) : null);
     for (let j = 0; j < columns; j++) {
       const field = numberField({
         label: `${label}, row ${i + 1}, column ${j + 1}`, low: -100, high: 100,
-        value: () => read()[i][j],
+        value: () => read()[i][j], complain,
         change: (number) => commit(model, trait, read().map((row, r) => row.map((x, c) => (r === i && c === j ? number : x)))),
       });
       fields.push(field);
@@ -137,6 +140,6 @@ export function matrixEditor(frame, model, trait, { label, rows, columns, role, 
     }
     body.append(line);
   }
-  frame.onDraw(() => fields.forEach((field) => field.update()));
-  return h("table", { class: "p-matrix", "data-role": role, "aria-label": label }, body);
+  frame.onDraw(() => { fields.forEach((field) => field.update()); complain(); });
+  return h("div", {}, h("table", { class: "p-matrix", "data-role": role, "aria-label": label }, body), note);
 }

@@ -75,15 +75,13 @@ export function onTheme(redraw) {
   return () => watchers.delete(redraw);
 }
 
-/** Call `redraw(width)` now that `node` has a size, and whenever its width changes. */
+/** Call `redraw(width)` whenever the width of `node` changes; `take(read())` asks at once. */
 export function onWidth(node, redraw) {
   let last = 0;
-  const observer = new ResizeObserver((entries) => {
-    const width = Math.floor(entries[0].contentRect.width);
-    if (width > 0 && width !== last) redraw((last = width));
-  });
+  const take = (width) => { if (width > 0 && width !== last) redraw((last = width)); };
+  const observer = new ResizeObserver((entries) => take(Math.floor(entries[0].contentRect.width)));
   observer.observe(node);
-  return () => observer.disconnect();
+  return { read: () => Math.floor(node.getBoundingClientRect().width), take, stop: () => observer.disconnect() };
 }
 
 /** Read the role colours of the theme in force where `node` stands, as [r, g, b]. */

@@ -2,12 +2,12 @@
 import { frame, h, heatmap, legend, live, numbers, remembered, report, text as read, words } from "./kit.js";
 
 function render({ model, el }) {
-  const view = frame(el, { title: "Fill in the mask", name: "fill-mask" });
+  const view = frame(el, { title: "Fill in the mask", name: "fill-mask", heading: false });
   const side = (list) => Math.min(12, Math.max(1, Array.isArray(list) ? list.length : 0));
   const [T, S] = [side(model.get("answer")), side(model.get("answer")?.[0])];
   const kept = remembered(`mask:${read(model, "question")}`);
   let filled = sized(kept.read()) ?? Array.from({ length: T }, () => Array(S).fill(false));
-  let wrong = null;
+  let marks = null;
 
   function sized(text) {
     try {
@@ -17,32 +17,43 @@ function render({ model, el }) {
   }
   function put(i, j) {
     filled = filled.map((row, a) => row.map((x, b) => (a === i && b === j ? !x : x)));
-    wrong = null;
     kept.write(JSON.stringify(filled));
-    view.root.dataset.verdict = "";
-    view.say("");
+    const others = marks?.map((row, a) => row.map((x, b) => x && (a !== i || b !== j)));
+    verdict("", "", others);
+  }
+  function wrong() {
+    const answer = numbers(model, "answer", T, S);
+    return filled.map((row, i) => row.map((x, j) => x !== Boolean(answer[i][j])));
+  }
+  function verdict(kind, words, outlined = null) {
+    marks = outlined;
+    view.root.dataset.verdict = kind;
+    show.hidden = kind !== "wrong";
+    view.say(words);
     view.redraw();
   }
   function check() {
-    const answer = numbers(model, "answer", T, S);
-    wrong = filled.map((row, i) => row.map((x, j) => x !== Boolean(answer[i][j])));
-    const errors = wrong.flat().filter(Boolean).length;
-    view.root.dataset.verdict = errors ? "wrong" : "right";
-    view.say(errors ? `✗ ${errors} cell${errors > 1 ? "s are" : " is"} wrong (outlined).` : `✓ Right. ${read(model, "why")}`);
+    const errors = wrong().flat().filter(Boolean).length;
+    const count = `✗ ${errors} cell${errors > 1 ? "s are" : " is"} wrong. ${read(model, "hint")}`;
+    if (errors) verdict("wrong", count.trim());
+    else verdict("right", `✓ Right. ${read(model, "why")}`);
     report(model, { correct: errors === 0, filled });
-    view.redraw();
   }
   const name = (list, at) => words(model, list)[at] || String(at + 1);
   const grid = heatmap(view, {
-    caption: "Press the cells that may attend", role: "query", press: put,
+    caption: "Press the cells that may attend", role: "query", press: put, tellInCaption: true,
     speak: (i, j) => `query ${name("rows", i)}, key ${name("columns", j)}: ${filled[i][j] ? "may attend" : "masked"}`,
   });
   const question = h("p", { class: "p-question" });
-  view.panes.append(question, grid.pane, h("div", { class: "p-side" }, legend(["query", "may attend"], ["mask", "masked"], ["leak", "wrong"]),
-    h("button", { type: "button", class: "p-button", onclick: check }, "Check")));
+  const press = (words, onclick) => h("button", { type: "button", class: "p-button", onclick }, words);
+  const show = press("Show which", () => { marks = wrong(); view.redraw(); });
+  show.hidden = true;
+  view.panes.append(question, grid.pane, h("div", { class: "p-side" },
+    legend(["query", "may attend"], ["mask", "masked"], ["leak", "wrong"]),
+    h("div", { class: "p-answer" }, press("Check", check), show), view.sentence));
   view.onDraw(() => {
     question.textContent = read(model, "question");
-    grid.draw({ values: filled.map((row) => row.map(Number)), mask: filled, marks: wrong, top: 1, print: false, largest: 40,
+    grid.draw({ values: filled.map((row) => row.map(Number)), mask: filled, marks, top: 1, print: false, largest: 40,
       rows: words(model, "rows"), columns: words(model, "columns") });
   });
   return live(model, view);

@@ -1,5 +1,5 @@
 /** The heat map: a canvas that reads like a table. Masked cells are hatched, never just pale. */
-import { css, format, h, lightness, mix, onTheme, onWidth, readColours } from "./dom.js";
+import { css, format, h, lightness, mix, onTheme, readColours } from "./dom.js";
 
 const COLOURS = ["paper", "ink", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output", "residual", "mask", "leak"];
 const STEPS = 48;
@@ -8,8 +8,9 @@ const STEPS = 48;
  * @param {Object} frame
  * @param {{caption: string, role: string, rowAxis?: string, columnAxis?: string, signed?: boolean,
  *   digits?: number, press?: (i: number, j: number) => void, presses?: string, point?: (i: number|null, j: number|null) => void,
- *   speak?: (i: number, j: number) => string}} options
+ *   speak?: (i: number, j: number) => string, tellInCaption?: boolean}} options
  * `draw({ values, mask, top, rows, columns, focus, marks })`: `mask` false = hatched; `marks` outlines cells.
+ * A cell is read in a tip beside it, or in the caption, where cells are drawn by hand and none may be covered.
  */
 export function heatmap(frame, options) {
   const { caption, role, rowAxis = "query", columnAxis = "key", signed = false, digits = 2 } = options;
@@ -20,12 +21,15 @@ export function heatmap(frame, options) {
     class: "p-board", tabindex: "0", role: "application", "aria-roledescription": "heat map",
     "aria-label": `${caption}. Arrow keys read the cells${options.press ? `, Enter ${options.presses ?? "changes one"}` : ""}. The same numbers stand in the table view.`,
   }, canvas, tip);
-  const pane = h("figure", { class: "p-pane" }, h("figcaption", {}, caption), board, voice);
+  const label = h("figcaption", {}, caption);
+  const pane = h("figure", { class: "p-pane" }, label, board, voice);
   const brush = canvas.getContext("2d");
   let picture = null;
   let width = 0;
   let ramp = null;
   let cursor = null;
+  let pointed = null;
+  let byKeys = false;
   let layout = { cell: 0, left: 0, top: 0 };
 
   function colours() {
@@ -65,8 +69,9 @@ export function heatmap(frame, options) {
     const S = values[0]?.length ?? 0;
     const named = Math.max(0, ...rows.map((name) => name.length)) > 0;
     const left = named ? Math.min(64, 10 + 7 * Math.max(...rows.map((name) => name.length))) : 18;
-    const head = columns.some((name) => name.length > 2) ? 46 : 18;
     const cell = Math.max(3, Math.min(picture.largest ?? 56, (width - left - 1) / S));
+    const tilted = columns.some((name) => name.length > 2 && 7 * name.length > cell - 4);
+    const head = tilted ? 46 : 18;
     const height = Math.ceil(head + cell * T + 1);
     const ratio = window.devicePixelRatio || 1;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -74,7 +79,7 @@ export function heatmap(frame, options) {
       canvas.height = Math.round(height * ratio);
       canvas.style.height = `${height}px`;
     }
-    layout = { cell, left, top: head };
+    layout = { cell, left, top: head, tilted };
     brush.setTransform(ratio, 0, 0, ratio, 0, 0);
     brush.clearRect(0, 0, width, height);
     const gap = cell > 9 ? 1 : 0.4;
@@ -97,13 +102,15 @@ export function heatmap(frame, options) {
           brush.fillStyle = css(Math.abs(lightness(colour) - lightness(ramp.ink)) > 0.45 ? ramp.ink : ramp.paper);
           brush.fillText(printedAs(values[i][j]), x + (cell - gap) / 2, y + (cell - gap) / 2 + 1);
         }
-        if (marks?.[i]?.[j]) ring(x, y, cell - gap, ramp.leak, 2);
+        if (marks?.[i]?.[j]) ring(x, y, cell - gap, ramp.leak);
       }
     }
     labels(T, S, family);
     if (focus != null && focus < T) frameRow(focus, S);
-    if (cursor && document.activeElement === board) {
-      ring(left + cursor.j * cell, head + cursor.i * cell, cell - gap, ramp.ink, 2);
+    if (cursor && byKeys && document.activeElement === board) {
+      const [x, y] = [left + cursor.j * cell, head + cursor.i * cell];
+      ring(x, y, cell - gap, ramp.ink);
+      if (marks?.[cursor.i]?.[cursor.j]) ring(x + 3, y + 3, cell - gap - 6, ramp.leak);
     }
   }
 
@@ -111,10 +118,10 @@ export function heatmap(frame, options) {
     brush.fillStyle = ramp.hatch;
     brush.fillRect(x, y, size, size);
   }
-  function ring(x, y, size, colour, line) {
+  function ring(x, y, size, colour) {
     brush.strokeStyle = css(colour);
-    brush.lineWidth = line;
-    brush.strokeRect(x + line / 2, y + line / 2, size - line, size - line);
+    brush.lineWidth = 2;
+    brush.strokeRect(x + 1, y + 1, Math.max(1, size - 2), Math.max(1, size - 2));
   }
   function frameRow(i, S) {
     brush.strokeStyle = css(ramp.ink);
@@ -123,7 +130,7 @@ export function heatmap(frame, options) {
   }
   function labels(T, S, family) {
     const { rows = [], columns = [] } = picture;
-    const { cell, left, top } = layout;
+    const { cell, left, top, tilted } = layout;
     brush.fillStyle = css(ramp.faint);
     brush.font = `11px ${family}`;
     const every = cell >= 13 ? 1 : cell >= 7 ? 2 : 4;
@@ -133,8 +140,8 @@ export function heatmap(frame, options) {
       const name = columns[j] ?? String(j + 1);
       brush.save();
       brush.translate(left + (j + 0.5) * cell, top - 5);
-      if (name.length > 2) { brush.rotate(-Math.PI / 4); brush.textAlign = "left"; brush.translate(-2, 0); } else brush.textAlign = "center";
-      brush.fillText(name, 0, name.length > 2 ? 0 : -3, 52);
+      if (tilted && name.length > 1) { brush.rotate(-Math.PI / 4); brush.textAlign = "left"; brush.translate(-2, 0); } else brush.textAlign = "center";
+      brush.fillText(name, 0, tilted && name.length > 1 ? 0 : -3, 52);
       brush.restore();
     }
   }
@@ -152,26 +159,32 @@ export function heatmap(frame, options) {
     const value = picture.mask && !picture.mask[i][j] ? "masked" : format(picture.values[i][j], digits + 1);
     return `${rowAxis} ${nameOf(picture.rows, i)}, ${columnAxis} ${nameOf(picture.columns, j)}: ${value}`;
   }
-  function showTip(at) {
+  /** Say in words what stands in a cell, beside it or in the caption; `null` takes it back. */
+  function tell(at) {
+    pointed = at;
+    const said = at ? words(at.i, at.j) : "";
+    if (options.tellInCaption) { label.textContent = said || caption; return; }
     tip.hidden = !at;
     if (!at) return;
-    tip.textContent = words(at.i, at.j);
+    tip.textContent = said;
     const x = layout.left + (at.j + 0.5) * layout.cell;
     const y = layout.top + at.i * layout.cell;
     tip.style.transform = `translate(${Math.min(x, width)}px, ${y}px) translate(${-100 * (x / Math.max(1, width))}%, -110%)`;
   }
   board.addEventListener("pointermove", (event) => {
     const at = cellAt(event);
-    showTip(at);
+    tell(at);
     options.point?.(at?.i ?? null, at?.j ?? null);
   });
-  board.addEventListener("pointerleave", () => { showTip(null); options.point?.(null, null); });
+  board.addEventListener("pointerdown", () => { byKeys = false; });
+  board.addEventListener("pointerleave", () => { tell(null); options.point?.(null, null); });
   board.addEventListener("click", (event) => {
     const at = cellAt(event);
-    if (at) { cursor = at; options.press?.(at.i, at.j); showTip(at); }
+    if (at) { cursor = at; options.press?.(at.i, at.j); tell(at); }
   });
   board.addEventListener("keydown", (event) => {
     if (!picture) return;
+    byKeys = true;
     const [di, dj] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
     if (di || dj) {
       const at = cursor ?? { i: 0, j: 0 };
@@ -182,17 +195,19 @@ export function heatmap(frame, options) {
       event.preventDefault();
       options.point?.(cursor.i, cursor.j);
       voice.textContent = words(cursor.i, cursor.j);
+      tell(cursor);
       paint();
     } else if ((event.key === "Enter" || event.key === " ") && cursor && options.press) {
       event.preventDefault();
       options.press(cursor.i, cursor.j);
       voice.textContent = words(cursor.i, cursor.j);
-    } else if (event.key === "Escape") { cursor = null; options.point?.(null, null); paint(); }
+      tell(cursor);
+    } else if (event.key === "Escape") { cursor = null; tell(null); options.point?.(null, null); paint(); }
   });
   board.addEventListener("focus", paint);
-  board.addEventListener("blur", () => { options.point?.(null, null); paint(); });
+  board.addEventListener("blur", () => { tell(null); options.point?.(null, null); paint(); });
 
-  frame.onDispose(onWidth(board, (now) => { width = now; paint(); }));
+  frame.onWidth(board, (now) => { width = now; paint(); });
   frame.onDispose(onTheme(() => { ramp = null; paint(); }));
   frame.table(caption, () => picture && {
     head: [`${rowAxis} \\ ${columnAxis}`, ...picture.values[0].map((_, j) => nameOf(picture.columns, j))],
@@ -211,8 +226,8 @@ export function heatmap(frame, options) {
         return;
       }
       if (cursor && (cursor.i >= next.values.length || cursor.j >= next.values[0].length)) cursor = null;
-      if (!tip.hidden && cursor) tip.textContent = words(cursor.i, cursor.j);
       paint();
+      if (pointed) tell(pointed.i < next.values.length && pointed.j < next.values[0].length ? pointed : null);
     },
     describe(text) { board.setAttribute("aria-description", text); },
   };

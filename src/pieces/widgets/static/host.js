@@ -111,6 +111,8 @@
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
       place.cleanUp = drawn;
+      // Its canvases have their heights a frame from now; until then the space kept for it must stand.
+      requestAnimationFrame(() => requestAnimationFrame(() => { place.dataset.settled = ""; }));
       if (!window.pieces.firstLive) window.pieces.firstLive = performance.now();
     } catch (error) {
       apologise(place, error);

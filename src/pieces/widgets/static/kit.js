@@ -2,17 +2,18 @@
  * The drawing kit of the book: a frame for a widget, and what goes into it.
  * No framework and no bundler; a widget's own file reads like a description of its picture.
  */
-import { h } from "./dom.js";
-export { choice, clamp, count, format, h, numbers, onTheme, onWidth, text, words } from "./dom.js";
+import { h, onWidth } from "./dom.js";
+export { choice, clamp, count, format, h, numbers, onTheme, text, words } from "./dom.js";
 export { button, matrixEditor, numberField, select, slider, stepper, toggle } from "./controls.js";
 export { heatmap } from "./heatmap.js";
 export { bars, lines } from "./plots.js";
 
 /**
  * The frame of a widget: controls above, panes below, a sentence, and a table view.
- * @param {{title: string, name: string}} options
+ * @param {{title: string, name: string, heading?: boolean}} options `heading: false` leaves the title to
+ *   screen readers: an exercise stands under a title of its own
  */
-export function frame(el, { title, name }) {
+export function frame(el, { title, name, heading = true }) {
   const controls = h("div", { class: "p-controls" });
   const panes = h("div", { class: "p-panes" });
   const sentence = h("p", { class: "p-say", role: "status" });
@@ -22,11 +23,12 @@ export function frame(el, { title, name }) {
   const keep = (event) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation(); };
   const details = h("details", { class: "p-details", ontoggle: fill }, h("summary", {}, "Table view"), tables);
   const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title, onkeydown: keep },
-    h("div", { class: "p-title" }, title), controls, panes, sentence, details);
+    heading ? h("div", { class: "p-title" }, title) : null, controls, panes, sentence, details);
   el.replaceChildren(root);
   const drawers = [];
   const disposers = [];
   const sources = [];
+  const watches = [];
 
   function fill() {
     if (!details.open) return;
@@ -46,12 +48,22 @@ export function frame(el, { title, name }) {
     /** What to do at each redraw, in order. */
     onDraw(step) { drawers.push(step); },
     onDispose(step) { disposers.push(step); },
+    /** Call `redraw(width)` before the first draw, and whenever the width of `node` changes. */
+    onWidth(node, redraw) { watches.push(onWidth(node, redraw)); },
+    /** Ask for all widths, then tell them: one layout, and the first picture has its size at once. */
+    measure() {
+      const widths = watches.map((watch) => watch.read());
+      watches.forEach((watch, n) => watch.take(widths[n]));
+    },
     /** A table for the table view: `read()` gives { head, rows } of texts. */
     table(caption, read) { sources.push([caption, read]); },
     /** The sentence under the picture: what is to be seen there now. */
     say(text) { if (sentence.textContent !== text) sentence.textContent = text; },
     redraw() { drawers.forEach((step) => step()); if (details.open) fill(); },
-    dispose() { disposers.forEach((step) => step()); },
+    dispose() {
+      disposers.forEach((step) => step());
+      watches.forEach((watch) => watch.stop());
+    },
   };
 }
 
@@ -67,6 +79,7 @@ export function live(model, view) {
     try { view.redraw(); } finally { drawing = false; }
   };
   model.on("change", draw);
+  view.measure();
   draw();
   return () => {
     model.off("change", draw);

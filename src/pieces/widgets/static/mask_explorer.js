@@ -6,13 +6,16 @@ const KINDS = [
   ["causal", "causal"], ["full", "full"], ["prefix", "prefix"], ["sliding_window", "sliding window"],
   ["dilated", "dilated window"], ["global_window", "global + window"], ["padding", "padding"],
 ];
+/** Masks in which a query sees later keys on purpose. */
+const TWO_WAY = ["full", "prefix", "padding"];
 const NEEDS = { window: ["sliding_window", "dilated", "global_window"], dilation: ["dilated"],
   n_global: ["global_window"], prefix_len: ["prefix"], length: ["padding"] };
 
 function read(model) {
   const T = count(model, "T", 2, 24, 8);
-  const s = { T, kind: choice(model, "kind", KINDS.map(([k]) => k)), layers: count(model, "layers", 1, 24) };
-  for (const name of ["window", "dilation"]) s[name] = count(model, name, 1, 24);
+  const s = { T, kind: choice(model, "kind", KINDS.map(([k]) => k)), dilation: count(model, "dilation", 1, 24) };
+  // No window holds more than T keys, and no influence needs more than T layers.
+  for (const name of ["window", "layers"]) s[name] = Math.min(T, count(model, name, 1, 24));
   for (const name of ["n_global", "prefix_len", "length"]) s[name] = Math.min(T, count(model, name, 0, 24));
   const flips = Array.isArray(model.get("flips")) ? model.get("flips") : [];
   const inside = (n) => Number.isInteger(n) && n >= 0 && n < T;
@@ -35,8 +38,10 @@ const MAKE = {
 
 function render({ model, el }) {
   const view = frame(el, { title: "Mask explorer", name: "mask-explorer" });
-  select(view, model, "kind", { label: "mask", options: KINDS });
+  // Flips belong to the mask they were made on: in another one they would open and close other cells.
+  select(view, model, "kind", { label: "mask", options: KINDS, before: () => model.set("flips", []) });
   slider(view, model, "T", { label: "tokens T", min: 2, max: 24 });
+  const layers = slider(view, model, "layers", { label: "layers", min: 1, max: 24 });
   const extra = {
     window: slider(view, model, "window", { label: "window", min: 1, max: 24 }),
     dilation: slider(view, model, "dilation", { label: "dilation", min: 1, max: 8 }),
@@ -44,7 +49,6 @@ function render({ model, el }) {
     prefix_len: slider(view, model, "prefix_len", { label: "prefix length", min: 0, max: 24 }),
     length: slider(view, model, "length", { label: "real tokens", min: 0, max: 24 }),
   };
-  slider(view, model, "layers", { label: "layers", min: 1, max: 24 });
 
   const flip = (i, j) => {
     const flips = read(model).flips;
@@ -53,7 +57,7 @@ function render({ model, el }) {
     model.save_changes();
   };
   const seen = (i, j) => `query ${name(i)} ${now.mask[i][j] ? "sees" : "does not see"} key ${name(j)}`;
-  const grid = heatmap(view, { caption: "Mask (press to flip)", role: "query", press: flip, speak: seen });
+  const grid = heatmap(view, { caption: "Mask (press to flip)", role: "query", press: flip, speak: seen, tellInCaption: true });
   const weights = heatmap(view, { caption: "Weights under it", role: "weight" });
   const reach = heatmap(view, {
     caption: "Reach after the layers", role: "output", rowAxis: "output", columnAxis: "input",
@@ -63,7 +67,7 @@ function render({ model, el }) {
   const code = h("code", {});
   const clear = h("button", { type: "button", class: "p-button", onclick: () => { model.set("flips", []); model.save_changes(); } }, "Undo my flips");
   view.sentence.before(
-    legend(["query", "may attend"], ["mask", "masked"], ["leak", "sees a later token"]),
+    legend(["query", "may attend"], ["weight", "weight"], ["output", "depends on"], ["mask", "masked, or out of reach"], ["leak", "a later token, by mistake"]),
     h("p", { class: "p-code" }, code, clear));
 
   const draws = gaussian(168, 24 * 24);
@@ -75,17 +79,21 @@ function render({ model, el }) {
     const [plain, line] = MAKE[s.kind](s);
     const mask = plain.map((row) => [...row]);
     s.flips.forEach(([i, j]) => { mask[i][j] = !mask[i][j]; });
-    const later = mask.map((row, i) => row.map((open, j) => open && j > i));
+    const later = future(mask);
+    // What was opened by hand, or follows from it, is outlined; what the mask means to show is not.
+    const meant = TWO_WAY.includes(s.kind) ? future(masks.reach(plain, s.layers)) : null;
+    const marked = (open) => future(open).map((row, i) => row.map((x, j) => x && !meant?.[i][j]));
     now = { ...s, mask, reach: masks.reach(mask, s.layers) };
     for (const [trait, control] of Object.entries(extra)) {
       control.show(NEEDS[trait].includes(s.kind));
-      if (trait === "prefix_len" || trait === "length") control.limit(s.T);
+      if (trait !== "dilation" && trait !== "n_global") control.limit(s.T);
     }
+    layers.limit(s.T);
     const ones = (m) => m.map((row) => row.map(Number));
     const named = { rows: s.tokens, columns: s.tokens };
-    grid.draw({ values: ones(mask), mask, marks: later, top: 1, print: false, ...named });
+    grid.draw({ values: ones(mask), mask, marks: marked(mask), top: 1, print: false, ...named });
     weights.draw({ values: maskedSoftmax(matrix(s.T, s.T, (i, j) => draws[i * 24 + j]), mask), mask, top: 1, ...named });
-    reach.draw({ values: ones(now.reach), mask: now.reach, top: 1, print: false, ...named });
+    reach.draw({ values: ones(now.reach), mask: now.reach, marks: marked(now.reach), top: 1, print: false, ...named });
     const flipped = s.flips.length ? `  with ${s.flips.length} cell${s.flips.length > 1 ? "s" : ""} flipped` : "";
     code.textContent = line + flipped;
     clear.hidden = !s.flips.length;
@@ -96,21 +104,26 @@ function render({ model, el }) {
   return live(model, view);
 }
 
-function sentence({ T, mask, reach, layers, tokens }, later) {
+/** The open cells above the diagonal: a later token that is seen. */
+const future = (mask) => mask.map((row, i) => row.map((open, j) => open && j > i));
+
+function sentence({ kind, T, mask, reach, layers, tokens }, later) {
   const name = (i) => tokens[i] ?? String(i + 1);
   const open = mask.flat().filter(Boolean).length;
   const parts = [`${open} of ${T * T} cells are open.`];
   const blind = mask.flatMap((row, i) => (row.some(Boolean) ? [] : [name(i)]));
   if (blind.length) parts.push(`Query ${blind.join(", ")} sees nothing: its weights are all zero.`);
   const leaks = later.flat().filter(Boolean).length;
-  if (leaks) {
-    const i = later.findIndex((row) => row.some(Boolean));
-    const j = later[i].indexOf(true);
-    const whom = reach.flatMap((row, a) => (a < j && row[j] ? [name(a)] : []));
-    parts.push(`${leaks} cell${leaks > 1 ? "s let a query" : " lets a query"} see a later key: token ${name(j)} leaks into output ${whom.slice(0, 8).join(", ")}${whom.length > 8 ? ", …" : ""}.`);
-  } else parts.push("No query sees a later key.");
+  const after = `After ${layers} layer${layers > 1 ? "s" : ""}`;
+  if (!leaks) parts.push("No query sees a later key.");
+  else {
+    const letting = `${leaks} cell${leaks > 1 ? "s let a query" : " lets a query"} see a later key`;
+    const whom = future(reach).flatMap((row, i) => (row.some(Boolean) ? [name(i)] : []));
+    if (TWO_WAY.includes(kind)) parts.push(`${letting}: right in an encoder, a leak in a decoder.`);
+    else parts.push(`${letting}. ${after} later tokens leak into output ${whom.slice(0, 8).join(", ")}${whom.length > 8 ? ", …" : ""}.`);
+  }
   const last = reach[T - 1].filter(Boolean).length;
-  parts.push(`After ${layers} layer${layers > 1 ? "s" : ""} the last output depends on ${last} of ${T} inputs.`);
+  parts.push(`${after} the last output depends on ${last} of ${T} inputs, its own among them.`);
   return parts.join(" ");
 }
 

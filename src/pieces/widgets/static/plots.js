@@ -1,5 +1,5 @@
 /** Small plots: bars in rows and lines on axes. Colours come from the style sheet, by role. */
-import { format, h, onWidth } from "./dom.js";
+import { format, h } from "./dom.js";
 
 /**
  * Rows of horizontal bars, one column of bars for each measure.
@@ -88,7 +88,7 @@ export function lines(frame, { caption, xTitle, yTitle, height = 220, x = (v) =>
       ...data.series.filter((s) => s.dot != null).map((s) =>
         h("circle", { class: "p-dot", "data-role": s.role, cx: px(s.dot[0]), cy: py(s.dot[1]), r: 5 })));
   }
-  frame.onDispose(onWidth(pane, (now) => { width = now; paint(); }));
+  frame.onWidth(pane, (now) => { width = now; paint(); });
   frame.table(caption, () => data && {
     head: [xTitle, ...data.series.map((s) => s.name)],
     rows: data.series[0].points.map(([a], i) => [format(a, 3), ...data.series.map((s) => format(s.points[i]?.[1], 4))]),
