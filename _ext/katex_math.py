@@ -1,11 +1,12 @@
 """Maths typeset by KaTeX while the book is built: no script and no jump when a page loads."""
 
 import functools
+import re
 import shutil
 import threading
 from pathlib import Path
 
-from docutils.nodes import SkipNode
+from docutils.nodes import SkipNode, Text, inline, math
 from py_mini_racer import MiniRacer
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
@@ -13,6 +14,7 @@ from sphinx.util import logging
 KATEX = Path(__file__).parent / "katex"
 LOGGER = logging.getLogger(__name__)
 LOCK = threading.Lock()
+SIGN = re.compile(r"[.,;:!?)\]]+")
 
 
 @functools.cache
@@ -59,6 +61,18 @@ def visit_block(self, node):
     raise SkipNode
 
 
+def keep_signs(app, doctree, docname):
+    """Keep a full stop on the line of the formula before it: a browser would part them."""
+    for formula in list(doctree.findall(math)):
+        line = formula.parent
+        at = next(n for n, node in enumerate(line.children) if node is formula)
+        after = line.children[at + 1] if at + 1 < len(line.children) else None
+        sign = SIGN.match(after) if isinstance(after, Text) else None
+        if sign:
+            together = inline("", "", formula, Text(sign[0]), classes=["together"])
+            line[at : at + 2] = [together, Text(after[sign.end() :])]
+
+
 def only_where_needed(app, pagename, templatename, context, doctree):
     """Load KaTeX's style sheet on pages with formulas alone."""
     if 'class="katex' in context.get("body", ""):
@@ -77,5 +91,6 @@ def setup(app):
     """Register the renderer; `html_math_renderer: katex` chooses it."""
     app.add_html_math_renderer("katex", (visit_inline, None), (visit_block, None))
     app.connect("builder-inited", write_style)
+    app.connect("doctree-resolved", keep_signs)
     app.connect("html-page-context", only_where_needed)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

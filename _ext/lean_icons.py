@@ -25,9 +25,9 @@ def shown(site):
         if "vendor" not in path.parts and path.name != "searchindex.js":
             text = path.read_text(encoding="utf-8", errors="ignore")
             names |= set(re.findall(r"\bfa-[\w-]+", text))
-            codes |= (
-                set(re.findall(r"\\(f[0-9a-f]{3})\b", text)) if path.suffix == ".css" else set()
-            )
+            if path.suffix == ".css":  # as an escape, or as the character itself
+                codes |= set(re.findall(r"\\(f[0-9a-f]{3})\b", text))
+                codes |= {f"{ord(icon):x}" for icon in re.findall("[\ue000-\uf8ff]", text)}
     return names, codes
 
 

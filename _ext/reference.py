@@ -76,6 +76,11 @@ def skip(app, what, name, obj, skipped, options):
     return True if name.startswith(("_", "require_")) else None
 
 
+def signature(app, what, name, obj, options, given, returned):
+    """A class without a constructor of its own takes nothing, not anything."""
+    return ("()", returned) if given == "(*args, **kwargs)" else None
+
+
 def setup(app):
     """Connect to Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
@@ -85,4 +90,5 @@ def setup(app):
     app.config.add_module_names = False
     app.connect("autodoc-process-docstring", process)
     app.connect("autodoc-skip-member", skip)
+    app.connect("autodoc-process-signature", signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -37,7 +37,7 @@ VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s
 # What a reader sees of a widget: its texts and its canvases, without the controls' own numbers.
 PICTURE = """(stage) => {
   const copy = stage.cloneNode(true);
-  copy.querySelectorAll(".p-controls, .p-tip").forEach((node) => node.remove());
+  copy.querySelectorAll(".p-controls, .p-control, .p-tip").forEach((node) => node.remove());
   const drawn = [...stage.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL());
   return copy.innerHTML + drawn.join("\\n");
 }"""

@@ -74,6 +74,19 @@ class TestKatex:
             html = BeautifulSoup("".join(one.body), "html.parser")
             assert html.select_one(".math .katex")
 
+    def test_a_full_stop_stays_with_its_formula(self):
+        alone, followed = nodes.math("x", "x"), nodes.math("y", "y")
+        word, last = nodes.emphasis("", "cat"), nodes.math("z", "z")
+        line = nodes.paragraph("", "", word, nodes.Text("."), followed, nodes.Text("). Then "))
+        line += [alone, nodes.Text(" is "), last, nodes.Text(".")]
+        document = nodes.section("", line)
+        before = line.astext()
+        katex_math.keep_signs(None, document, "page")
+        together = [node.astext() for node in line.findall(nodes.inline)]
+        assert together == ["y).", "z."]
+        assert alone.parent is line
+        assert line.astext() == before == "cat.y). Then x is z."
+
     def test_a_labelled_number_is_refused(self):
         node = nodes.math_block("x", "x", number=3)
         with pytest.raises(Exception, match="tag"):
@@ -324,11 +337,13 @@ class TestLeanIcons:
         (tmp_path / "_static" / "vendor").mkdir(parents=True)
         (tmp_path / "index.html").write_text('<i class="fa-solid fa-bars"></i>')
         (tmp_path / "_static" / "theme.js").write_text('icon("fa-sun")')
-        (tmp_path / "_static" / "theme.css").write_text('a::before { content: "\\f0c5"; }')
+        (tmp_path / "_static" / "theme.css").write_text(
+            'a::before { content: "\\f0c5"; --x: "\uf010" }'
+        )
         (tmp_path / "_static" / "vendor" / "all.css").write_text(".fa-never:before{}")
         names, codes = lean_icons.shown(tmp_path)
         assert names == {"fa-solid", "fa-bars", "fa-sun"}
-        assert codes == {"f0c5"}
+        assert codes == {"f0c5", "f010"}
 
     def test_a_lean_font_holds_its_icons_alone(self):
         font = next(lean_icons.THEME.glob("vendor/fontawesome/*/webfonts/fa-solid-900.ttf"))

@@ -67,3 +67,11 @@ def test_checks_and_private_names_are_left_out():
     ]
     assert left_out == [True, True]
     assert reference.skip(None, "module", "generate", None, False, None) is None
+
+
+def test_a_class_without_a_constructor_takes_nothing():
+    assert reference.signature(None, "class", "", None, None, "(*args, **kwargs)", None) == (
+        "()",
+        None,
+    )
+    assert reference.signature(None, "class", "", None, None, "(size)", None) is None

@@ -62,8 +62,9 @@ class MaskExplorer(PieceWidget):
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
-        """Return 1 where the mask has a control of its own, in a second row; else 0."""
-        return int(state.get("kind") not in ("causal", "full"))
+        """Return how many controls the kind of mask has of its own: they make rows."""
+        own = {"causal": 0, "full": 0, "dilated": 2, "global_window": 2}
+        return own.get(str(state.get("kind")), 1)
 
     def mask(self) -> torch.Tensor:
         """Return the mask that the controls stand for, bool [T, T], True = may attend."""

@@ -9,9 +9,9 @@ function commit(model, trait, value) {
   model.save_changes();
 }
 
-/** A slider. `scale: "power"` steps through powers of two.
+/** A slider. `scale: "power"` steps through powers of two; `into` is where it stands, above the panes if not said.
  *  @param {{label: string, min: number, max: number, step?: number, show?: (n: number) => string}} options */
-export function slider(frame, model, trait, { label, min, max, step = 1, scale, show = (n) => String(n) }) {
+export function slider(frame, model, trait, { label, min, max, step = 1, scale, into = frame.controls, show = (n) => String(n) }) {
   const power = scale === "power";
   const toTrait = (x) => (power ? 2 ** x : x);
   const id = unique();
@@ -22,7 +22,7 @@ export function slider(frame, model, trait, { label, min, max, step = 1, scale, 
     oninput: () => commit(model, trait, toTrait(Number(input.value))),
   });
   const box = h("div", { class: "p-control" }, h("label", { for: id }, label), output, input);
-  frame.controls.append(box);
+  into.append(box);
   frame.onDraw(() => {
     const value = clamp(model.get(trait), toTrait(Number(input.min)), toTrait(Number(input.max)), min);
     const at = String(power ? Math.log2(value) : value);
@@ -40,8 +40,9 @@ export function slider(frame, model, trait, { label, min, max, step = 1, scale, 
 /** A choice among words: a native list, which phones and screen readers know. `before` sets what goes with it. */
 export function select(frame, model, trait, { label, options, before = () => {} }) {
   const id = unique();
-  const input = h("select", { id, onchange: () => { before(); commit(model, trait, input.value); } },
+  const input = h("select", { id, onchange: () => choose(input.value) },
     ...options.map(([value, name]) => h("option", { value }, name)));
+  const choose = (value) => { before(); commit(model, trait, value); };
   const box = h("div", { class: "p-control" }, h("label", { for: id }, label), input);
   frame.controls.append(box);
   frame.onDraw(() => {

@@ -1,6 +1,8 @@
 /** A mask to fill in: press the cells that may attend, then check. */
 import { frame, h, heatmap, legend, live, numbers, remembered, report, text as read, words } from "./kit.js";
 
+const LARGEST = 40; // px of a cell
+
 function render({ model, el }) {
   const view = frame(el, { title: "Fill in the mask", name: "fill-mask", heading: false });
   const side = (list) => Math.min(12, Math.max(1, Array.isArray(list) ? list.length : 0));
@@ -44,6 +46,7 @@ function render({ model, el }) {
     caption: "Press the cells that may attend", role: "query", press: put, tellInCaption: true,
     speak: (i, j) => `query ${name("rows", i)}, key ${name("columns", j)}: ${filled[i][j] ? "may attend" : "masked"}`,
   });
+  grid.pane.style.maxWidth = `${S * LARGEST + 66}px`; // the frame of the focus fits the grid
   const question = h("p", { class: "p-question" });
   const press = (words, onclick) => h("button", { type: "button", class: "p-button", onclick }, words);
   const show = press("Show which", () => { marks = wrong(); view.redraw(); });
@@ -53,7 +56,7 @@ function render({ model, el }) {
     h("div", { class: "p-answer" }, press("Check", check), show), view.sentence));
   view.onDraw(() => {
     question.textContent = read(model, "question");
-    grid.draw({ values: filled.map((row) => row.map(Number)), mask: filled, marks, top: 1, print: false, largest: 40,
+    grid.draw({ values: filled.map((row) => row.map(Number)), mask: filled, marks, top: 1, print: false, largest: LARGEST,
       rows: words(model, "rows"), columns: words(model, "columns") });
   });
   return live(model, view);

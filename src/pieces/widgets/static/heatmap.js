@@ -163,7 +163,10 @@ export function heatmap(frame, options) {
   function tell(at) {
     pointed = at;
     const said = at ? words(at.i, at.j) : "";
-    if (options.tellInCaption) { label.textContent = said || caption; return; }
+    if (options.tellInCaption) {
+      label.textContent = !said ? caption : byKeys ? `${said} (Enter: change)` : said;
+      return;
+    }
     tip.hidden = !at;
     if (!at) return;
     tip.textContent = said;
@@ -171,6 +174,7 @@ export function heatmap(frame, options) {
     const y = layout.top + at.i * layout.cell;
     tip.style.transform = `translate(${Math.min(x, width)}px, ${y}px) translate(${-100 * (x / Math.max(1, width))}%, -110%)`;
   }
+  const forget = (event) => { if (!board.contains(event.target)) tell(null); };
   board.addEventListener("pointermove", (event) => {
     const at = cellAt(event);
     tell(at);
@@ -180,7 +184,12 @@ export function heatmap(frame, options) {
   board.addEventListener("pointerleave", () => { tell(null); options.point?.(null, null); });
   board.addEventListener("click", (event) => {
     const at = cellAt(event);
-    if (at) { cursor = at; options.press?.(at.i, at.j); tell(at); }
+    if (!at) return;
+    cursor = at;
+    options.press?.(at.i, at.j);
+    tell(at);
+    // A finger leaves no pointer behind: what was said goes with the next touch elsewhere.
+    if (event.pointerType !== "mouse") document.addEventListener("pointerdown", forget, { once: true, capture: true });
   });
   board.addEventListener("keydown", (event) => {
     if (!picture) return;
@@ -204,7 +213,13 @@ export function heatmap(frame, options) {
       tell(cursor);
     } else if (event.key === "Escape") { cursor = null; tell(null); options.point?.(null, null); paint(); }
   });
-  board.addEventListener("focus", paint);
+  board.addEventListener("focus", () => {
+    if (picture && board.matches(":focus-visible")) {
+      byKeys = true;
+      tell(cursor ??= { i: 0, j: 0 });
+    }
+    paint();
+  });
   board.addEventListener("blur", () => { tell(null); options.point?.(null, null); paint(); });
 
   frame.onWidth(board, (now) => { width = now; paint(); });

@@ -41,7 +41,6 @@ function render({ model, el }) {
   // Flips belong to the mask they were made on: in another one they would open and close other cells.
   select(view, model, "kind", { label: "mask", options: KINDS, before: () => model.set("flips", []) });
   slider(view, model, "T", { label: "tokens T", min: 2, max: 24 });
-  const layers = slider(view, model, "layers", { label: "layers", min: 1, max: 24 });
   const extra = {
     window: slider(view, model, "window", { label: "window", min: 1, max: 24 }),
     dilation: slider(view, model, "dilation", { label: "dilation", min: 1, max: 8 }),
@@ -64,11 +63,13 @@ function render({ model, el }) {
     speak: (i, j) => `output ${name(i)} ${now.reach[i][j] ? "depends" : "does not depend"} on input ${name(j)}`,
   });
   view.panes.append(grid.pane, weights.pane, reach.pane);
+  const layers = slider(view, model, "layers", { label: "layers", min: 1, max: 24, into: reach.pane });
   const code = h("code", {});
   const clear = h("button", { type: "button", class: "p-button", onclick: () => { model.set("flips", []); model.save_changes(); } }, "Undo my flips");
+  grid.pane.append(h("div", { class: "p-under" }, clear));
   view.sentence.before(
     legend(["query", "may attend"], ["weight", "weight"], ["output", "depends on"], ["mask", "masked, or out of reach"], ["leak", "a later token, by mistake"]),
-    h("p", { class: "p-code" }, code, clear));
+    h("p", { class: "p-code" }, code));
 
   const draws = gaussian(168, 24 * 24);
   let now = null;
@@ -96,7 +97,7 @@ function render({ model, el }) {
     reach.draw({ values: ones(now.reach), mask: now.reach, marks: marked(now.reach), top: 1, print: false, ...named });
     const flipped = s.flips.length ? `  with ${s.flips.length} cell${s.flips.length > 1 ? "s" : ""} flipped` : "";
     code.textContent = line + flipped;
-    clear.hidden = !s.flips.length;
+    clear.disabled = !s.flips.length;
     view.say(sentence(now, later));
     const leaks = later.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
     report(model, { allowed: mask.flat().filter(Boolean).length, leaks });
@@ -112,18 +113,18 @@ function sentence({ kind, T, mask, reach, layers, tokens }, later) {
   const open = mask.flat().filter(Boolean).length;
   const parts = [`${open} of ${T * T} cells are open.`];
   const blind = mask.flatMap((row, i) => (row.some(Boolean) ? [] : [name(i)]));
-  if (blind.length) parts.push(`Query ${blind.join(", ")} sees nothing: its weights are all zero.`);
+  if (blind.length === 1) parts.push(`Query ${blind[0]} sees nothing: its weights are all zero.`);
+  if (blind.length > 1) parts.push(`Queries ${blind.join(", ")} see nothing: their weights are all zero.`);
   const leaks = later.flat().filter(Boolean).length;
-  const after = `After ${layers} layer${layers > 1 ? "s" : ""}`;
   if (!leaks) parts.push("No query sees a later key.");
   else {
     const letting = `${leaks} cell${leaks > 1 ? "s let a query" : " lets a query"} see a later key`;
     const whom = future(reach).flatMap((row, i) => (row.some(Boolean) ? [name(i)] : []));
     if (TWO_WAY.includes(kind)) parts.push(`${letting}: right in an encoder, a leak in a decoder.`);
-    else parts.push(`${letting}. ${after} later tokens leak into output ${whom.slice(0, 8).join(", ")}${whom.length > 8 ? ", …" : ""}.`);
+    else parts.push(`${letting}: later tokens leak into output ${whom.slice(0, 8).join(", ")}${whom.length > 8 ? ", …" : ""}.`);
   }
   const last = reach[T - 1].filter(Boolean).length;
-  parts.push(`${after} the last output depends on ${last} of ${T} inputs, its own among them.`);
+  parts.push(`After ${layers} layer${layers > 1 ? "s" : ""} the last output depends on ${last} of ${T} inputs, its own among them.`);
   return parts.join(" ");
 }
 
