@@ -84,6 +84,7 @@ def signature(app, what, name, obj, options, given, returned):
 def setup(app):
     """Connect to Sphinx."""
     app.setup_extension("sphinx.ext.autodoc")
+    app.setup_extension("sphinx.ext.viewcode")
     app.config.autodoc_typehints = "none"
     app.config.autodoc_preserve_defaults = True
     app.config.autodoc_member_order = "bysource"

@@ -103,6 +103,13 @@ def test_prints_nothing_that_changes(notebook, what):
             assert not found, f"{what}, {found[0]!r}, is printed by:\n{cell.source}"
 
 
+def test_a_phone_shows_printed_tables_whole(notebook):
+    for cell in code_of(notebook):
+        for line in "\n".join(outputs_of(cell)).splitlines():
+            if re.search(r"\S {2,}[^\s:=]", line):  # columns, not a label filled up
+                assert len(line) <= 46, line
+
+
 def test_defines_no_class_of_the_package(notebook):
     for cell in code_of(notebook):
         for node in ast.walk(ast.parse(plain(cell))):
