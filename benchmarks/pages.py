@@ -376,7 +376,7 @@ def reactions(browser: Browser, url: str, times: int, limit: float) -> dict[str,
                         })"""
                     )
                 groups = {
-                    "control": ".p-controls :is(input, select)",
+                    "control": ":is(.p-controls, .p-pane .p-control) :is(input, select)",
                     "step": ".p-controls button",
                     "cell": ".p-matrix input",
                     "board": ".p-board[aria-label*='Enter']",

@@ -45,9 +45,12 @@ SETTLED = """() => [...document.querySelectorAll(".pieces-live[data-widget]")]
   .every((place) => ["live", "failed"].includes(place.dataset.state))"""
 # How high a widget's place is while it waits, and how high the widget is then.
 SPACE = """(place) => {
+  const held = place.style.minHeight;
+  place.style.minHeight = "";
   place.removeAttribute("data-settled");
   const free = parseFloat(getComputedStyle(place).minHeight);
   place.dataset.settled = "";
+  place.style.minHeight = held;
   return [free, place.querySelector(".pieces").getBoundingClientRect().height];
 }"""
 STATE = """(id) => {

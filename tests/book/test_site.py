@@ -121,7 +121,7 @@ def moved(page, at, first=False):
     stage = place.locator(".pieces-stage")
     selector = (
         ".p-controls :is(input, select, button:not([aria-current=step])), "
-        ".p-matrix input, .p-answer input, .p-board"
+        ".p-pane .p-control input, .p-matrix input, .p-answer input, .p-board"
     )
     controls = [c for c in place.locator(selector).all() if c.is_visible() and c.is_enabled()]
     assert controls, "a widget without controls"

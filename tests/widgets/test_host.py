@@ -198,6 +198,28 @@ class TestModel:
             assert state(page, explorer)["T"] == 5
             assert picture(page, 0) == picture(page, 1) != first
 
+    def test_the_page_below_stays_while_a_control_moves(self, bench):
+        explorer = MaskExplorer(kind="dilated")
+        heights = """(place) => [place, place.querySelector(".pieces-stage")]
+          .map((one) => Math.round(one.getBoundingClientRect().height))"""
+        with bench.show(explorer) as page:
+            page.wait_for_selector("[data-settled]")
+            place = page.locator(".pieces-live")
+            tall, used = place.evaluate(heights)
+            assert tall == used
+            put(page, explorer, kind="causal")
+            now, used = place.evaluate(heights)
+            assert now == tall > used, "not lower while it moves"
+            page.wait_for_function(f"document.querySelector('.pieces-live').offsetHeight < {tall}")
+            now, used = place.evaluate(heights)
+            assert now == used, "and no hole when it rests"
+            put(page, explorer, kind="dilated")
+            assert place.evaluate(heights) == [tall, tall], "higher at once"
+            page.locator("details summary").first.click()
+            page.locator(".p-tables td").first.wait_for()
+            page.locator("details summary").first.click()
+            page.wait_for_function(f"document.querySelector('.pieces-live').offsetHeight <= {tall}")
+
     def test_listeners_hear_what_they_asked_for(self, bench):
         widget = FillMask(question="?", answer=masks.causal(2))
         script = """(id) => {

@@ -62,9 +62,8 @@ class MaskExplorer(PieceWidget):
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
-        """Return how many controls the kind of mask has of its own: they make rows."""
-        own = {"causal": 0, "full": 0, "dilated": 2, "global_window": 2}
-        return own.get(str(state.get("kind")), 1)
+        """Return 1 where the kind of mask has controls of its own: on a phone they are a row."""
+        return int(state.get("kind") not in ("causal", "full"))
 
     def mask(self) -> torch.Tensor:
         """Return the mask that the controls stand for, bool [T, T], True = may attend."""

@@ -99,6 +99,22 @@
     place.dataset.error = String(error?.message ?? error);
   }
 
+  /** From now on a place is as high as its widget. While a control moves it only grows, so that the page
+   *  below stays where it is; what is left over goes when the control has come to rest. */
+  function hold(place, stage) {
+    let high = 0;
+    let rest = 0;
+    const fit = () => { place.style.minHeight = `${(high = stage.offsetHeight)}px`; };
+    new ResizeObserver(() => {
+      clearTimeout(rest);
+      if (stage.offsetHeight >= high) fit();
+      else rest = setTimeout(fit, 400);
+    }).observe(stage);
+    stage.addEventListener("toggle", fit, true);
+    fit();
+    place.dataset.settled = "";
+  }
+
   async function enliven(place) {
     if (place.dataset.state) return;
     place.dataset.state = "loading";
@@ -112,7 +128,7 @@
       place.dataset.state = "live";
       place.cleanUp = drawn;
       // Its canvases have their heights a frame from now; until then the space kept for it must stand.
-      requestAnimationFrame(() => requestAnimationFrame(() => { place.dataset.settled = ""; }));
+      requestAnimationFrame(() => requestAnimationFrame(() => hold(place, stage)));
       if (!window.pieces.firstLive) window.pieces.firstLive = performance.now();
     } catch (error) {
       apologise(place, error);

@@ -39,7 +39,7 @@ const MAKE = {
 function render({ model, el }) {
   const view = frame(el, { title: "Mask explorer", name: "mask-explorer" });
   // Flips belong to the mask they were made on: in another one they would open and close other cells.
-  select(view, model, "kind", { label: "mask", options: KINDS, before: () => model.set("flips", []) });
+  select(view, model, "kind", { label: "mask", options: KINDS, before: () => { if (read(model).flips.length) model.set("flips", []); } });
   slider(view, model, "T", { label: "tokens T", min: 2, max: 24 });
   const extra = {
     window: slider(view, model, "window", { label: "window", min: 1, max: 24 }),
@@ -82,8 +82,9 @@ function render({ model, el }) {
     s.flips.forEach(([i, j]) => { mask[i][j] = !mask[i][j]; });
     const later = future(mask);
     // What was opened by hand, or follows from it, is outlined; what the mask means to show is not.
-    const meant = TWO_WAY.includes(s.kind) ? future(masks.reach(plain, s.layers)) : null;
-    const marked = (open) => future(open).map((row, i) => row.map((x, j) => x && !meant?.[i][j]));
+    const twoWay = TWO_WAY.includes(s.kind);
+    const meant = twoWay && s.flips.length ? future(masks.reach(plain, s.layers)) : null;
+    const marked = (open) => (twoWay && !meant ? null : future(open).map((row, i) => row.map((x, j) => x && !meant?.[i][j])));
     now = { ...s, mask, reach: masks.reach(mask, s.layers) };
     for (const [trait, control] of Object.entries(extra)) {
       control.show(NEEDS[trait].includes(s.kind));

@@ -20,7 +20,7 @@ export function plane(view, { caption, where, move }) {
   const svg = h("svg", { class: "p-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: "0", role: "application" },
     h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), lines, dots, query);
   const pane = h("figure", { class: "p-pane p-pane-plane" }, h("figcaption", {}, caption), svg);
-  let marks = [];
+  const marks = [];
   let data = null;
 
   function follow(event) {
@@ -56,13 +56,13 @@ export function plane(view, { caption, where, move }) {
     draw(next) {
       data = next;
       const { x, y, keys, weights, flat } = next;
-      if (marks.length !== keys.length) {
-        marks = keys.map((_, i) => ({
-          line: h("line", { "data-role": "weight" }),
-          dot: h("g", { "data-role": "key" }, h("circle", { r: 8.5 }), h("text", {}, String(i + 1))),
-        }));
-        lines.replaceChildren(...marks.map((m) => m.line));
-        dots.replaceChildren(...marks.map((m) => m.dot));
+      while (marks.length > keys.length) Object.values(marks.pop()).forEach((node) => node.remove());
+      while (marks.length < keys.length) {
+        const line = h("line", { "data-role": "weight" });
+        const dot = h("g", { "data-role": "key" }, h("circle", { r: 8.5 }), h("text", {}, String(marks.length + 1)));
+        lines.append(line);
+        dots.append(dot);
+        marks.push({ line, dot });
       }
       const at = (a, b) => [place(a), place(flat ? 0 : -b)];
       const [qx, qy] = at(x, y);

@@ -11,7 +11,7 @@ export function bars(frame, { caption, columns, nameTitle = "key", digits = 2 })
     ...columns.map(({ title }) => h("span", { role: "columnheader" }, title)));
   const body = h("div", { class: "p-bars", role: "table", "aria-label": caption, style: `--columns:${columns.length}` }, head);
   const pane = h("figure", { class: "p-pane p-pane-bars" }, h("figcaption", {}, caption), body);
-  let rows = [];
+  const rows = [];
   const makeRow = () => {
     const name = h("span", { class: "p-bar-name", role: "rowheader" });
     const cells = columns.map(({ role, signed }) => {
@@ -30,9 +30,10 @@ export function bars(frame, { caption, columns, nameTitle = "key", digits = 2 })
     pane,
     draw(next) {
       data = next;
-      if (rows.length !== next.names.length) {
-        rows = next.names.map(makeRow);
-        body.replaceChildren(head, ...rows.map((r) => r.row));
+      while (rows.length > next.names.length) rows.pop().row.remove();
+      while (rows.length < next.names.length) {
+        rows.push(makeRow());
+        body.append(rows.at(-1).row);
       }
       next.series.forEach(({ values, top }, c) => {
         const most = top ?? Math.max(1e-9, ...values.map(Math.abs));

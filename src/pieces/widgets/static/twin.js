@@ -109,10 +109,12 @@ export const masks = {
   and: (a, b) => a.map((row, i) => row.map((x, j) => x && b[i][j])),
   /** Which inputs reach which outputs after `layers` layers with residual connections. */
   reach(mask, layers) {
-    const step = mask.map((row, i) => row.map((x, j) => x || i === j));
+    const visible = mask.map((row, i) => row.flatMap((x, j) => (x || i === j ? [j] : [])));
     let seen = matrix(mask.length, mask.length, (i, j) => i === j);
-    for (let n = 0; n < layers; n++) {
-      seen = seen.map((_, i) => seen[i].map((_, j) => step[i].some((x, m) => x && seen[m][j])));
+    for (let n = 0, grown = true; n < layers && grown; n++) {
+      const before = seen;
+      seen = before.map((row, i) => row.map((x, j) => x || visible[i].some((m) => before[m][j])));
+      grown = seen.some((row, i) => row.some((x, j) => x !== before[i][j]));
     }
     return seen;
   },
