@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from browser import opened, picture, put, state
+from browser import PAINTED, opened, picture, put, state
 from pieces import masks
 from pieces.widgets import FillMask, MaskExplorer, PredictNumber
 
@@ -202,13 +202,18 @@ class TestModel:
         explorer = MaskExplorer(kind="dilated")
         heights = """(place) => [place, place.querySelector(".pieces-stage")]
           .map((one) => Math.round(one.getBoundingClientRect().height))"""
-        with bench.show(explorer) as page:
+        with bench.show(explorer, width=360) as page:  # where each kind of mask has its own rows
             page.wait_for_selector("[data-settled]")
             place = page.locator(".pieces-live")
             tall, used = place.evaluate(heights)
             assert tall == used
-            put(page, explorer, kind="causal")
-            now, used = place.evaluate(heights)
+            now, used = place.evaluate(
+                f"""async (place) => {{
+                  window.pieces.model(place.dataset.model).set("kind", "causal");
+                  await ({PAINTED})();
+                  return ({heights})(place);
+                }}"""
+            )
             assert now == tall > used, "not lower while it moves"
             page.wait_for_function(f"document.querySelector('.pieces-live').offsetHeight < {tall}")
             now, used = place.evaluate(heights)
