@@ -17,7 +17,7 @@ function render({ model, el }) {
   const kept = remembered(`predict:${read(model, "question")}`);
   const input = h("input", {
     type: "text", inputmode: "decimal", autocomplete: "off", class: "p-number", "aria-label": "Your answer",
-    oninput: () => { kept.write(input.value); verdict("", ""); },
+    oninput: () => { kept.write(input.value); input.removeAttribute("aria-invalid"); verdict("", ""); },
     onkeydown: (event) => { if (event.key === "Enter") check(); },
   });
   input.value = kept.read() ?? "";
