@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from pieces import masks
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore, CrossAttention
 from pieces.cache import Cache, GrowingCache, PagedCache, RollingCache
-from pieces.causal import CausalCore
+from pieces.cache.none import NO_CACHE
 from pieces.positions import ALiBi, Rotary, T5Buckets, TransformerXLRelative
 
 ENCODINGS = {
@@ -31,11 +31,11 @@ class Decoder(nn.Module):
         super().__init__()
         core = CausalCore(window)
         options = {"n_kv_heads": 2, "position": position, "core": core}
-        self.layers = nn.ModuleList(MultiHeadAttention(8, 4, **options) for _ in range(2))
+        self.layers = nn.ModuleList(CachedAttention(8, 4, **options) for _ in range(2))
 
     def forward(self, x, cache=None, **options):
         for i, layer in enumerate(self.layers):
-            x = x + layer(x, cache=None if cache is None else cache[i], **options)
+            x = x + layer(x, cache=NO_CACHE if cache is None else cache[i], **options)
         return x
 
 
@@ -114,7 +114,7 @@ def test_left_padding_changes_nothing_for_the_real_tokens(encoding, kind, device
 
 @torch.no_grad()
 def test_weights_with_a_cache_are_the_last_rows_of_the_whole():
-    module = MultiHeadAttention(8, 4, position=Rotary(2), core=CausalCore()).double()
+    module = CachedAttention(8, 4, position=Rotary(2), core=CausalCore()).double()
     x, cache = torch.randn(1, 6, 8).double(), GrowingCache()
     _, expected = module(x, return_weights=True)
     module(x[:, :4], cache=cache[0])
@@ -124,7 +124,7 @@ def test_weights_with_a_cache_are_the_last_rows_of_the_whole():
 
 @torch.no_grad()
 def test_a_context_is_projected_once():
-    module, cache = MultiHeadAttention(8, 4, n_kv_heads=2, d_context=5), GrowingCache()
+    module, cache = CrossAttention(8, 4, n_kv_heads=2, d_context=5), GrowingCache()
     x, context = torch.randn(2, 3, 8), torch.randn(2, 7, 5)
     expected, calls = module(x, context=context), []
     module.key.register_forward_hook(lambda *_: calls.append(1))
@@ -292,13 +292,13 @@ def test_no_block_is_lost_or_shared_by_mistake(steps):
 COMPILED = """
 import torch
 from torch._dynamo.testing import CompileCounter
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention
 from pieces.cache import GrowingCache, RollingCache
-from pieces.causal import CausalCore
+from pieces.attention import CausalCore
 from pieces.positions import Rotary
 
 torch.set_num_threads(1)
-model = MultiHeadAttention(8, 4, n_kv_heads=2, position=Rotary(2), core=CausalCore(4))
+model = CachedAttention(8, 4, n_kv_heads=2, position=Rotary(2), core=CausalCore(4))
 
 def step(x, cache):
     return model(x, cache=cache[0])

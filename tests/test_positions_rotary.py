@@ -17,7 +17,7 @@ from transformers.models.llama.modeling_llama import (
     apply_rotary_pos_emb,
 )
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention
 from pieces.positions import (
     DynamicNTK,
     Halves,
@@ -240,7 +240,7 @@ def test_interleaved_partial_rotation_agrees_with_gpt_j():
 
 def test_one_rotation_serves_several_layers():
     rotary, x = Rotary(4), torch.randn(2, 5, 8)
-    layers = [MultiHeadAttention(8, 2, position=rotary) for _ in range(2)]
+    layers = [CachedAttention(8, 2, position=rotary) for _ in range(2)]
     rotation = rotary(torch.arange(5))
     for layer in layers:
         assert torch.equal(layer(x, positions=rotation), layer(x))

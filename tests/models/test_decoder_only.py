@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from pieces import masks
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
 from pieces.cache import GrowingCache, PagedCache, RollingCache
-from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward
 from pieces.models import DecoderOnly
@@ -60,7 +59,7 @@ def build(name="none", position=None, **parts):
 
 def block(**parts):
     return Block(
-        MultiHeadAttention(D, 3, **parts),
+        CachedAttention(D, 3, **parts),
         FeedForward(D, 20),
         attention_residual=PreNorm(LayerNorm(D)),
         feed_forward_residual=PreNorm(LayerNorm(D)),

@@ -125,7 +125,7 @@ def require_one_encoding(stack: nn.Module, position: PositionalEncoding) -> None
     Transformer-XL's is each layer's own, with weights of its own, and asks for distances only.
     """
     for name, layer in stack.named_modules():
-        own = getattr(layer, "position", None)
-        fits = own is None or own is position or isinstance(own, TransformerXLRelative)
+        own = getattr(layer, "position", position)
+        fits = own is position or not own.acts() or isinstance(own, TransformerXLRelative)
         rule, remedy = "must be the model's own encoding", "pass one object to both"
         require(fits, f"stack.{name}.position", own, rule, remedy)

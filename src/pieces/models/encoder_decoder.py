@@ -8,10 +8,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore, CrossAttention, MultiHeadAttention
 from pieces.blocks import Block, CrossBlock, Stack
 from pieces.cache import Cache, GrowingCache
-from pieces.causal import CausalCore
 from pieces.checks import require_ids, require_mask, require_module, require_positive, require_share
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward
@@ -186,21 +185,21 @@ def encoder_decoder(config: EncoderDecoderConfig) -> EncoderDecoder:
     """
     D = config.d_model
 
-    def attention(**options: Any) -> MultiHeadAttention:
-        return MultiHeadAttention(D, config.n_heads, bias=config.bias, **options)
+    def attention(kind: type[MultiHeadAttention], **options: Any) -> MultiHeadAttention:
+        return kind(D, config.n_heads, bias=config.bias, **options)
 
     def residual() -> PostNorm:
         return PostNorm(LayerNorm(D, eps=config.norm_eps), nn.Dropout(config.dropout))
 
     def encoder_block() -> Block:
         residuals = {"attention_residual": residual(), "feed_forward_residual": residual()}
-        return Block(attention(), FeedForward(D, config.d_ff), **residuals)
+        return Block(attention(MultiHeadAttention), FeedForward(D, config.d_ff), **residuals)
 
     def decoder_block() -> CrossBlock:
         kinds = ("attention_residual", "cross_residual", "feed_forward_residual")
         residuals = {kind: residual() for kind in kinds}
-        own = attention(core=CausalCore())
-        return CrossBlock(own, attention(), FeedForward(D, config.d_ff), **residuals)
+        own, cross = attention(CachedAttention, core=CausalCore()), attention(CrossAttention)
+        return CrossBlock(own, cross, FeedForward(D, config.d_ff), **residuals)
 
     return EncoderDecoder(
         TokenEmbedding(config.vocab_size, D, scale=math.sqrt(D)),

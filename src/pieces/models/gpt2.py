@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
-from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu_tanh
 from pieces.models.config import Config
@@ -67,7 +66,7 @@ def plain_decoder(
 
     def block() -> Block:
         return Block(
-            MultiHeadAttention(config.d_model, config.n_heads, bias=config.bias, core=CausalCore()),
+            CachedAttention(config.d_model, config.n_heads, bias=config.bias, core=CausalCore()),
             FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias),
             attention_residual=PreNorm(norm()),
             feed_forward_residual=PreNorm(norm()),

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, ParallelBlock, Stack
-from pieces.causal import CausalCore
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
@@ -78,7 +77,7 @@ def gpt_neox(config: GPTNeoXConfig) -> DecoderOnly:
     def block() -> nn.Module:
         heads = {"bias": config.bias, "position": rotary, "core": CausalCore()}
         return arrange(
-            MultiHeadAttention(D, config.n_heads, **heads),
+            CachedAttention(D, config.n_heads, **heads),
             FeedForward(D, config.d_ff, config.activation),
             LayerNorm(D, eps=config.norm_eps),
             LayerNorm(D, eps=config.norm_eps),

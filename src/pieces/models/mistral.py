@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pieces.causal import CausalCore
+from pieces.attention import CausalCore
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, dense, gated_decoder
 

@@ -19,6 +19,10 @@ KeyPositions = Int[Tensor, "S"] | Int[Tensor, "#B S"]
 class PositionalEncoding(nn.Module):
     """What positions do to a model: as it stands, nothing."""
 
+    def acts(self) -> bool:
+        """Whether positions mean anything to it."""
+        return type(self) is not PositionalEncoding
+
     def add(self, embeddings: Float[Tensor, "B T D"], positions: Positions) -> Tensor:
         """Place 1, once below the first layer: embeddings [B, T, D] -> [B, T, D]."""
         return embeddings

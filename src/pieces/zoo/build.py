@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention
 from pieces.blocks import Stack
 from pieces.checks import require, require_instance, require_int
 from pieces.embeddings import TokenEmbedding
@@ -99,9 +99,9 @@ def _decoder(a: Architecture) -> DecoderOnly:
     return DecoderOnly(embedding, stack, **around, config=a)
 
 
-def _attention(a: Architecture, position: PositionalEncoding | None) -> MultiHeadAttention:
+def _attention(a: Architecture, position: PositionalEncoding | None) -> CachedAttention:
     biases = BIASES[a.biases]
-    return MultiHeadAttention(
+    return CachedAttention(
         a.d_model,
         a.n_heads,
         n_kv_heads=a.n_kv_heads,
