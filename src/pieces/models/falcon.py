@@ -10,7 +10,7 @@ from pieces.causal import CausalCore
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Rotary, Unscaled
@@ -36,6 +36,7 @@ class FalconConfig(Config):
     tied: bool = True
 
 
+@builder
 def falcon(config: FalconConfig) -> DecoderOnly:
     """Build a Falcon of random weights.
 

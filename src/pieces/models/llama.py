@@ -13,7 +13,7 @@ from pieces.blocks import Block, Stack
 from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import GatedFeedForward
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import RMSNorm
 from pieces.positions import Llama3, Rotary, Unscaled
@@ -44,6 +44,7 @@ class LlamaConfig(Config):
     ff_bias: bool = False
 
 
+@builder
 def llama(config: LlamaConfig) -> DecoderOnly:
     """Build a LLaMA of random weights.
 
