@@ -24,6 +24,8 @@ def from_folder(path: str | Path, *, architecture: str | None = None) -> nn.Modu
     """
     require_instance("path", path, str | Path, "pass the folder's path")
     require_instance("architecture", architecture, str | None, "pass the name of a class")
+    if architecture is not None:
+        require_architecture(architecture)
     folder = Path(path)
     rule, remedy = "must be a folder with a config.json", "pass the folder of a saved model"
     require((folder / "config.json").is_file(), "path", str(path), rule, remedy)
