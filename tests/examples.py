@@ -453,7 +453,10 @@ CALLS = {
         | {"eos_id": 2, "n_beams": 2, "length_penalty": 1.0, "mask": seen(), "pad_id": 0},
     ),
     "checkpoints.from_transformers": lambda: (from_transformers, {"hf_model": None}),
-    "checkpoints.from_folder": lambda: (from_folder, {"path": None}),
+    "checkpoints.from_folder": lambda: (
+        from_folder,
+        {"path": ".", "architecture": "BertModel"},
+    ),
     "checkpoints.to_transformers": lambda: (to_transformers, {"model": None}),
     "zoo.build": lambda: (zoo.build, {"name": "OPT"}),
     "zoo.assemble": lambda: (

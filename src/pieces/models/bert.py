@@ -13,7 +13,7 @@ from pieces.blocks import Block, Stack
 from pieces.checks import refuse, require_ids, require_module, require_share
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu, require_activation
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.norms import LayerNorm
 from pieces.positions import Learned, PositionalEncoding
 from pieces.residual import PostNorm
@@ -24,7 +24,10 @@ Ids = Int[Tensor, "B T"]
 
 @dataclass(frozen=True)
 class BertConfig(Config):
-    """Sizes of a BERT. ``n_segments``: sentence A, sentence B."""
+    """Sizes of a BERT. ``n_segments``: sentence A, sentence B.
+
+    ``pooler``: the layer behind ``pooled``; many sentence encoders have none.
+    """
 
     vocab_size: int
     d_model: int
@@ -36,6 +39,7 @@ class BertConfig(Config):
     norm_eps: float = 1e-12
     activation: Activation = gelu
     dropout: float = field(default=0.1, metadata={"own_check": True})
+    pooler: bool = True
 
     def __post_init__(self) -> None:
         """Check the fields. A share of dropout may be 0."""
@@ -45,7 +49,9 @@ class BertConfig(Config):
 
 @dataclass(frozen=True)
 class BertMaskedLMConfig(BertConfig):
-    """The same, for ``bert_masked_lm``."""
+    """The same, for ``bert_masked_lm``, whose head needs no pooler."""
+
+    pooler: bool = False
 
 
 class Bert(nn.Module):
@@ -103,7 +109,7 @@ class Bert(nn.Module):
         Raises: ValueError if the model has no pooler.
         """
         if self.pooler is None:
-            refuse("pooler", None, "this model has none", "build it with bert(config)")
+            refuse("pooler", None, "this model has none", "build it with pooler=True")
         return torch.tanh(self.pooler(hidden[:, 0]))
 
 
@@ -136,23 +142,25 @@ class BertMaskedLM(nn.Module):
         return F.linear(hidden, self.bert.embedding.weight, self.bias)
 
 
+@builder
 def bert(config: BertConfig) -> Bert:
-    """Build a BERT of random weights, with its pooler.
+    """Build a BERT of random weights.
 
     Source: Devlin et al. 2019 (BERT), 3. Raises: TypeError, ValueError if a size is not an int of
     at least 1, or n_heads does not divide d_model.
     """
-    return _bert(config, nn.Linear(config.d_model, config.d_model))
+    return _bert(config)
 
 
+@builder
 def bert_masked_lm(config: BertMaskedLMConfig) -> BertMaskedLM:
     """Build a BERT with its masked-language head. Source and errors: as ``bert``."""
     D = config.d_model
-    parts = (_bert(config, None), nn.Linear(D, D), LayerNorm(D, eps=config.norm_eps))
+    parts = (_bert(config), nn.Linear(D, D), LayerNorm(D, eps=config.norm_eps))
     return BertMaskedLM(*parts, config.activation)
 
 
-def _bert(config: BertConfig, pooler: nn.Module | None) -> Bert:
+def _bert(config: BertConfig) -> Bert:
     """The parts that both have."""
     D = config.d_model
 
@@ -173,7 +181,7 @@ def _bert(config: BertConfig, pooler: nn.Module | None) -> Bert:
         position=Learned(config.max_seq_len, D),
         segment=TokenEmbedding(config.n_segments, D, std=0.02),
         embedding_norm=LayerNorm(D, eps=config.norm_eps),
-        pooler=pooler,
+        pooler=nn.Linear(D, D) if config.pooler else None,
         dropout=nn.Dropout(config.dropout),
         config=config,
     )

@@ -9,7 +9,7 @@ from pieces.blocks import ParallelBlock, Stack
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Rotary, Unscaled
@@ -35,6 +35,7 @@ class FalconConfig(Config):
     tied: bool = True
 
 
+@builder
 def falcon(config: FalconConfig) -> DecoderOnly:
     """Build a Falcon of random weights.
 

@@ -11,7 +11,7 @@ from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu_tanh
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Learned, PositionalEncoding
@@ -44,6 +44,7 @@ class GPT2Config(PlainConfig):
     max_seq_len: int = 1024
 
 
+@builder
 def gpt2(config: GPT2Config) -> DecoderOnly:
     """Build a GPT-2 of random weights.
 

@@ -9,7 +9,7 @@ from pieces.blocks import Block, ParallelBlock, Stack
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Rotary, Unscaled
@@ -61,6 +61,7 @@ class GPTNeoXConfig(Config):
     tied: bool = False
 
 
+@builder
 def gpt_neox(config: GPTNeoXConfig) -> DecoderOnly:
     """Build a GPT-NeoX of random weights.
 

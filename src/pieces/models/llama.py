@@ -12,7 +12,7 @@ from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import GatedFeedForward
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import RMSNorm
 from pieces.positions import Llama3, Rotary, Unscaled
@@ -43,6 +43,7 @@ class LlamaConfig(Config):
     ff_bias: bool = False
 
 
+@builder
 def llama(config: LlamaConfig) -> DecoderOnly:
     """Build a LLaMA of random weights.
 

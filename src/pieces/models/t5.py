@@ -16,7 +16,7 @@ from pieces.attention import (
 from pieces.blocks import Block, CrossBlock, Stack
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu_tanh, relu
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.encoder_decoder import EncoderDecoder
 from pieces.norms import RMSNorm
 from pieces.positions import T5Buckets
@@ -57,6 +57,7 @@ class T5Config(Config):
     scaled: bool = True
 
 
+@builder
 def t5(config: T5Config) -> EncoderDecoder:
     """Build a T5 of random weights.
 

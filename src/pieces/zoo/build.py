@@ -14,7 +14,6 @@ from pieces.embeddings import TokenEmbedding
 from pieces.masks import Device
 from pieces.models.decoder_only import DecoderOnly
 from pieces.positions import PositionalEncoding
-from pieces.zoo.encoder_decoder import encoder_decoder
 from pieces.zoo.parts import (
     ARRANGEMENTS,
     BIASES,
@@ -28,6 +27,7 @@ from pieces.zoo.parts import (
 )
 from pieces.zoo.query_layer import ClosingBlock, LearnedTwice, QueryAttention
 from pieces.zoo.row import Architecture
+from pieces.zoo.t5_of_row import t5_of_row
 from pieces.zoo.table import MODEL_TABLE
 
 WORDS = {
@@ -166,5 +166,5 @@ EMBEDDINGS: dict[str, Callable[[Architecture], tuple[TokenEmbedding, nn.Module |
 CATEGORIES: dict[str, Callable[[Architecture], nn.Module]] = {
     "causal": _decoder,
     "prefix": _decoder,
-    "encoder-decoder": encoder_decoder,
+    "encoder-decoder": t5_of_row,
 }
