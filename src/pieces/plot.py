@@ -6,6 +6,7 @@ and its roles in the page's own variables, so that it follows the reader's theme
 
 import html
 import io
+import math
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -16,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from pieces.checks import require
+from pieces.checks import require, require_mask, require_tensor
 
 ROLE = {
     "query": "#0f62ac",
@@ -117,12 +118,23 @@ def heatmap(
     """Draw a matrix as cells in the colour of its role; a masked cell is hatched.
 
     Shapes: values [T, S]; mask bool [T, S], True = may attend; `digits` None prints no numbers.
-    Negative values are blue; `top` is the value of the full colour (default: the largest).
+    Negative values are blue; `top` is the value of the full colour (default: the largest finite
+    one, seen or not). Raises: TypeError, ValueError if shapes, labels or the role do not fit.
     """
-    require(values.ndim == 2, "values.shape", tuple(values.shape), "must be [T, S]", "index it")
-    table = values.detach().double().cpu()
-    top = top or float(table.abs().max()) or 1.0
-    (T, S), seen = table.shape, torch.ones_like(table, dtype=torch.bool) if mask is None else mask
+    require_tensor("values", values)
+    fits = values.ndim == 2 and values.numel() > 0
+    require(fits, "values.shape", tuple(values.shape), "must be [T, S], at least 1", "index it")
+    table, (T, S) = values.detach().double().cpu(), values.shape
+    seen = torch.ones(T, S, dtype=torch.bool) if mask is None else mask
+    require_mask(seen)
+    rule, remedy = f"must be that of the values, {(T, S)}", "index it, or expand it"
+    require(seen.shape == (T, S), "mask.shape", tuple(seen.shape), rule, remedy)
+    for name, labels, number in (("rows", rows, T), ("columns", columns, S)):
+        fits = labels is None or len(labels) == number
+        require(fits, name, labels, f"must be {number} labels", "give one for each")
+    _colour(role)
+    finite = table[table.isfinite()].abs().tolist()
+    top = top or max(finite, default=0.0) or 1.0
     with mpl.rc_context(STYLE):
         for i in range(T):
             for j in range(S):
@@ -138,8 +150,14 @@ def heatmap(
 
 def sequential(role: str) -> LinearSegmentedColormap:
     """Return the colour map of a role, from transparent to full."""
-    r, g, b = mpl.colors.to_rgb(ROLE[role])
+    r, g, b = mpl.colors.to_rgb(_colour(role))
     return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
+
+
+def _colour(role: str) -> str:
+    """The colour of a role. Raises: ValueError if there is no such role."""
+    require(role in ROLE, "role", role, f"must be one of {', '.join(ROLE)}", "check the name")
+    return ROLE[role]
 
 
 def _style_legends(drawing: Figure) -> None:
@@ -153,14 +171,14 @@ def _style_legends(drawing: Figure) -> None:
 def _cell(axes, i, j, value, seen, role, top, digits):
     """Draw one cell of a heat map."""
     colour = ROLE["negative"] if value < 0 else ROLE[role]
-    share = min(1.0, abs(value) / top) ** 0.85 if seen else 0.0
+    share = min(1.0, abs(value) / top) ** 0.85 if seen and not math.isnan(value) else 0.0
     box = {"width": 0.96, "height": 0.96, "linewidth": 0}
     axes.add_patch(mpl.patches.Rectangle((j + 0.02, i + 0.02), color=colour, alpha=share, **box))
     if not seen:
         hatch = mpl.patches.Rectangle((j + 0.02, i + 0.02), fill=False, hatch="////", **box)
         axes.add_patch(hatch)
     elif digits is not None:
-        text = f"{value:.{digits}f}".replace("-", "−")
+        text = f"{value:.{digits}f}".replace("-", "−").replace("inf", "∞")
         tone = "white" if share > 0.62 else INK
         axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=tone, fontsize=8.5)
 

@@ -196,7 +196,8 @@ def distinct(
     count: int, choices: int, chosen: int, generator: torch.Generator | None
 ) -> Int[Tensor, "N L"]:
     """``count`` rows of ``chosen`` different numbers below ``choices``, in random order."""
-    return torch.rand(count, choices, generator=generator).argsort(dim=1)[:, :chosen]
+    numbers = torch.rand(count, choices, generator=generator, dtype=torch.float32)
+    return numbers.argsort(dim=1)[:, :chosen]
 
 
 def require_items(argument: str, value: int, count: int) -> None:
