@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
 
 import matplotlib as mpl
 import torch
@@ -17,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from pieces.checks import require, require_mask, require_tensor
+from pieces.checks import Number, require, require_mask, require_tensor
 
 ROLE = {
     "query": "#0f62ac",
@@ -63,8 +64,8 @@ STYLE = {
 
 
 def figure(
-    width: float = 5.4, height: float = 2.9, *, rows: int = 1, columns: int = 1, **options
-) -> tuple[Figure, Axes]:
+    width: Number = 5.4, height: Number = 2.9, *, rows: int = 1, columns: int = 1, **options
+) -> tuple[Figure, Any]:
     """Make a figure in the book's style; `width` and `height` in inches.
 
     Shapes: one axes, or an array of rows × columns axes as `plt.subplots` gives.
@@ -110,7 +111,7 @@ def heatmap(
     *,
     role: str = "weight",
     mask: torch.Tensor | None = None,
-    top: float | None = None,
+    top: Number | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     digits: int | None = 2,
@@ -122,17 +123,10 @@ def heatmap(
     one, seen or not). Raises: TypeError, ValueError if shapes, labels or the role do not fit.
     """
     require_tensor("values", values)
-    fits = values.ndim == 2 and values.numel() > 0
-    require(fits, "values.shape", tuple(values.shape), "must be [T, S], at least 1", "index it")
-    table, (T, S) = values.detach().double().cpu(), values.shape
-    seen = torch.ones(T, S, dtype=torch.bool) if mask is None else mask
-    require_mask(seen)
-    rule, remedy = f"must be that of the values, {(T, S)}", "index it, or expand it"
-    require(seen.shape == (T, S), "mask.shape", tuple(seen.shape), rule, remedy)
-    for name, labels, number in (("rows", rows, T), ("columns", columns, S)):
-        fits = labels is None or len(labels) == number
-        require(fits, name, labels, f"must be {number} labels", "give one for each")
+    seen = torch.ones(values.shape, dtype=torch.bool) if mask is None else mask
+    _require_table(values, seen, rows, columns)
     _colour(role)
+    table, (T, S) = values.detach().double().cpu(), values.shape
     finite = table[table.isfinite()].abs().tolist()
     top = top or max(finite, default=0.0) or 1.0
     with mpl.rc_context(STYLE):
@@ -152,6 +146,18 @@ def sequential(role: str) -> LinearSegmentedColormap:
     """Return the colour map of a role, from transparent to full."""
     r, g, b = mpl.colors.to_rgb(_colour(role))
     return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
+
+
+def _require_table(values, seen, rows, columns) -> None:
+    """Refuse what does not fit together. Raises: TypeError, ValueError."""
+    fits = values.ndim == 2 and values.numel() > 0
+    require(fits, "values.shape", tuple(values.shape), "must be [T, S], at least 1", "index it")
+    require_mask(seen)
+    rule, remedy = f"must be that of the values, {tuple(values.shape)}", "index it, or expand it"
+    require(seen.shape == values.shape, "mask.shape", tuple(seen.shape), rule, remedy)
+    for name, labels, number in zip(("rows", "columns"), (rows, columns), seen.shape, strict=True):
+        fits = labels is None or len(labels) == number
+        require(fits, name, labels, f"must be {number} labels", "give one for each")
 
 
 def _colour(role: str) -> str:

@@ -62,19 +62,13 @@ def train(
     written, is damaged or of another config or model (which is then left as it was), or a batch has
     nothing to learn; FloatingPointError if a loss or the gradient is no number.
     """
-    require_module("model", model)
     require_callable("draw", draw, "the method batch of a task, say")
-    require_callable("loss", loss, "losses.next_token_loss, say")
-    require_instance("config", config, TrainConfig, "pass TrainConfig(steps)")
-    rank, world = rank_and_world()
-    rule = f"must be divided among {world} processes, in {config.accumulate} parts each"
-    fits = config.batch_size % (world * config.accumulate) == 0
-    require(fits, "batch_size", config.batch_size, rule, "choose a multiple")
-    require_int("save_every", 1 if save_every is None else save_every)
-    rule, remedy = "needs a file to save to", "pass checkpoint="
-    require(save_every is None or checkpoint is not None, "save_every", save_every, rule, remedy)
+    if save_every is not None:
+        require_int("save_every", save_every)
+        rule, remedy = "needs a file to save to", "pass checkpoint="
+        require(checkpoint is not None, "save_every", save_every, rule, remedy)
     run = _Run(model, config, loss, None if checkpoint is None else Checkpoint(checkpoint))
-    bar = tqdm(total=config.steps, initial=run.step, disable=not progress or rank > 0)
+    bar = tqdm(total=config.steps, initial=run.step, disable=not progress or run.rank > 0)
     with bar:
         while run.step < config.steps:
             run.advance(draw(config.batch_size, generator=run.data))
@@ -93,12 +87,18 @@ class _Run:
     def __init__(
         self, model: nn.Module, config: TrainConfig, loss: Loss, checkpoint: Checkpoint | None
     ) -> None:
+        require_module("model", model)
+        require_callable("loss", loss, "losses.next_token_loss, say")
+        require_instance("config", config, TrainConfig, "pass TrainConfig(steps)")
         self.model, self.config, self.loss, self.checkpoint = model, config, loss, checkpoint
         self.trained = [p for p in model.parameters() if p.requires_grad]
         rule, remedy = "has no parameter to train", "call requires_grad_() on some"
         require(len(self.trained) > 0, "model", type(model).__name__, rule, remedy)
         self.device = self.trained[0].device
         self.rank, self.world = rank_and_world()
+        rule = f"must be divided among {self.world} processes, in {config.accumulate} parts each"
+        fits = config.batch_size % (self.world * config.accumulate) == 0
+        require(fits, "batch_size", config.batch_size, rule, "choose a multiple")
         self.optimizer = torch.optim.AdamW(_groups(self.trained, config), betas=config.betas)
         self.optimizer.zero_grad(set_to_none=True)  # of what happened before
         self.data = torch.Generator().manual_seed(config.seed)
