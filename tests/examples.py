@@ -485,7 +485,7 @@ CALLS = {
     "train.TrainConfig": lambda: (
         training.TrainConfig,
         {"steps": 2, "batch_size": 2, "lr": 0.1, "warmup": 1, "final_share": 0.1}
-        | {"weight_decay": 0.1, "clip": 1.0, "seed": 0},
+        | {"weight_decay": 0.1, "clip": 1.0, "seed": 0, "accumulate": 1},
     ),
     "train.learning_rate": lambda: (
         training.learning_rate,
@@ -494,8 +494,7 @@ CALLS = {
     "train.train": lambda: (
         training.train,
         {"model": decoder(), "draw": tasks.Copy(9, 3).batch}
-        | {"config": training.TrainConfig(2, 2), "loss": losses.next_token_loss}
-        | {"save_every": 1},
+        | {"config": training.TrainConfig(2, 2), "loss": losses.next_token_loss},
     ),
     "losses.summed_cross_entropy": lambda: (
         losses.summed_cross_entropy,

@@ -68,7 +68,7 @@ class TokenEmbedding(nn.Module):
         """
         require_ids("ids", ids)
         remedy = "tokenize with the vocabulary that the model was built for"
-        x = look_up("ids", ids, self.weight, remedy, padding_idx=self.padding_idx)
+        x = look_up("ids", ids.long(), self.weight, remedy, padding_idx=self.padding_idx)
         return x if self.scale == 1.0 else x * self.scale
 
     def logits(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:

@@ -49,5 +49,6 @@ def summed_cross_entropy(
         rule = f"must be those of the logits without the last axis, {tuple(logits.shape[:-1])}"
         refuse("targets.shape", tuple(targets.shape), rule, "score the logits of this batch")
     flat = logits.flatten(0, 1).float()
+    targets = targets.long()
     loss = F.cross_entropy(flat, targets.flatten(), ignore_index=-100, reduction="sum")
     return loss, (targets != -100).sum()

@@ -5,6 +5,8 @@ feature over all tokens of the batch, so a token's result depends on its neighbo
 The modules run torch's fused kernels; ``layer_norm`` and ``rms_norm`` say what these compute.
 """
 
+import math
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -31,30 +33,34 @@ def layer_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-5) -> Float[Tensor,
     """
     require_float("x", x)
     require_not_negative("eps", eps)
-    centred = x - x.mean(dim=-1, keepdim=True)
-    return centred * torch.rsqrt(centred.square().mean(dim=-1, keepdim=True) + eps)
+    wide = _wide(x)
+    centred = wide - wide.mean(dim=-1, keepdim=True)
+    return (centred * torch.rsqrt(centred.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype)
 
 
 def rms(x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch 1"]:
     """The root of the mean of the squares: the typical size of a feature, its mean included.
 
-    RMS(x) = sqrt(mean of x_i²)
+    RMS(x) = sqrt(mean of x_i²), the length of x divided by sqrt(D)
 
+    Where x is 0, so is the gradient here: the root itself has none there.
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.15). Shapes: x [..., D] -> [..., 1].
     """
     require_float("x", x)
-    return x.square().mean(dim=-1, keepdim=True).sqrt()
+    return torch.linalg.vector_norm(x, dim=-1, keepdim=True) / math.sqrt(max(1, x.shape[-1]))
 
 
 def rms_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-6) -> Float[Tensor, "*batch D"]:
     """Root mean square 1 over the features of each token; the mean is not taken away.
 
-    RN(x) = x / sqrt(RMS(x)² + eps)
+    RN(x) = x / sqrt(mean of x_i² + eps),  the mean being RMS(x)²
 
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.14). Shapes: x [..., D] -> [..., D].
     """
+    require_float("x", x)
     require_not_negative("eps", eps)
-    return x * torch.rsqrt(rms(x).square() + eps)
+    wide = _wide(x)
+    return (wide * torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype)
 
 
 class LayerNorm(nn.Module):
@@ -110,8 +116,7 @@ class RMSNorm(nn.Module):
 
     def _normalised(self, x: Tensor) -> Tensor:
         """``rms_norm``, in float32 at least."""
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        return F.rms_norm(wide, self.weight.shape, eps=self.eps)
+        return F.rms_norm(_wide(x), self.weight.shape, eps=self.eps)
 
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
@@ -181,3 +186,8 @@ class BatchNorm(nn.Module):
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"{self.weight.shape[0]}, eps={self.eps}, momentum={self.momentum}"
+
+
+def _wide(x: Tensor) -> Tensor:
+    """In float32 at least: squares overflow float16 from 256 on."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))

@@ -35,7 +35,7 @@ def test_every_module_is_listed():
 
 
 def test_whatever_a_package_exports_is_listed():
-    for package in ("cache", "checkpoints", "moe", "positions", "zoo"):
+    for package in ("cache", "checkpoints", "moe", "positions", "train", "zoo"):
         module = importlib.import_module(f"pieces.{package}")
         for name in module.__all__:
             thing = getattr(module, name)

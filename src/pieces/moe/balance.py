@@ -33,8 +33,9 @@ def load_balancing_loss(logits: Logits, k: int, mask: Real = None) -> Float[Tens
     real, tokens = _real(logits, mask), tuple(range(logits.ndim - 1))
     probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=-1)
     chosen = F.one_hot(probabilities.topk(k, dim=-1).indices, logits.shape[-1]).sum(dim=-2)
-    share = (chosen * real).sum(dim=tokens) / real.sum()
-    probability = (probabilities * real).sum(dim=tokens) / real.sum()
+    number = real.sum().clamp(min=1)  # no token at all costs nothing
+    share = (chosen * real).sum(dim=tokens) / number
+    probability = (probabilities * real).sum(dim=tokens) / number
     return logits.shape[-1] * (share * probability).sum()
 
 
@@ -50,7 +51,7 @@ def router_z_loss(logits: Logits, mask: Real = None) -> Float[Tensor, ""]:
     require_float("logits", logits)
     real = _real(logits, mask).squeeze(-1)
     wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    return (wide.logsumexp(dim=-1).square() * real).sum() / real.sum()
+    return (wide.logsumexp(dim=-1).square() * real).sum() / real.sum().clamp(min=1)
 
 
 @contextmanager

@@ -82,7 +82,7 @@ def within_capacity(experts: Experts, n_experts: int, capacity: int) -> Bool[Ten
     require_whole("experts", experts)
     require_int("n_experts", n_experts)
     require_int("capacity", capacity)
-    k = experts.shape[-1]
+    k, experts = experts.shape[-1], experts.long()
     in_order = experts.reshape(-1, k).mT.flatten()  # first choices of all tokens, then second ones
     taken = F.one_hot(in_order, n_experts).cumsum(dim=0)
     place = taken.gather(1, in_order[:, None]).squeeze(1)  # 1 is the first in the queue

@@ -14,6 +14,7 @@ from pieces.positions.encoding import (
     Positions,
     key_positions,
     relative_positions,
+    with_batch,
 )
 
 
@@ -33,8 +34,9 @@ def alibi_slopes(
     require_int("n_heads", n_heads)
     require_positive("steepest", steepest)
     n = 2 ** math.floor(math.log2(n_heads))
-    first = torch.arange(1, n + 1, device=device) / n
-    others = (torch.arange(n_heads - n, device=device) + 0.5) / n
+    options = {"dtype": torch.float32, "device": device}  # whatever torch's default dtype is
+    first = torch.arange(1, n + 1, **options) / n
+    others = (torch.arange(n_heads - n, **options) + 0.5) / n
     return torch.exp2(-steepest * torch.cat((first, others)))
 
 
@@ -68,7 +70,7 @@ class ALiBi(PositionalEncoding):
         """
         distance = relative_positions(queries, queries if keys is None else keys).abs()
         slopes = alibi_slopes(self.n_heads, self.steepest, device=distance.device)
-        return -slopes[:, None, None] * distance.view(-1, 1, *distance.shape[-2:])
+        return -slopes[:, None, None] * with_batch(distance, 3)[:, None]
 
     def bias(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions

@@ -60,6 +60,7 @@ def key_positions(positions: Positions, S: int) -> KeyPositions:
     """
     require_positions("positions", positions)
     require_int("S", S)
+    positions = positions.long()  # a byte ends at 255, and not with an error
     if positions.shape[-1] == S:
         return positions
     return positions[..., -1:] + torch.arange(1 - S, 1, device=positions.device)
@@ -73,7 +74,12 @@ def relative_positions(queries: Positions, keys: KeyPositions) -> Int[Tensor, "*
     """
     require_positions("queries", queries)
     require_positions("keys", keys)
-    return keys[..., None, :] - queries[..., :, None]
+    return keys.long()[..., None, :] - queries.long()[..., :, None]
+
+
+def with_batch(x: Tensor, ndim: int) -> Tensor:
+    """With a batch of one in front, if positions [T] left it out."""
+    return x if x.ndim == ndim else x[None]
 
 
 def require_positions(argument: str, positions: Tensor, of: tuple[int, int] | None = None) -> None:

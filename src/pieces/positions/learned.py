@@ -33,7 +33,7 @@ class Learned(PositionalEncoding):
         """
         require_positions("positions", positions)
         remedy = "shorten the input, train a longer table, or use Sinusoidal or Rotary"
-        return look_up("positions", positions, self.weight, remedy)
+        return look_up("positions", positions.long(), self.weight, remedy)
 
     def add(
         self, embeddings: Float[Tensor, "B T D"], positions: Positions

@@ -16,7 +16,12 @@ from pieces.checks import (
     require_int,
     require_positive,
 )
-from pieces.positions.encoding import PositionalEncoding, Positions, require_positions
+from pieces.positions.encoding import (
+    PositionalEncoding,
+    Positions,
+    require_positions,
+    with_batch,
+)
 from pieces.positions.scaling import Unscaled
 
 
@@ -88,7 +93,7 @@ class Rotary(PositionalEncoding):
         self.head_dim, self.rotary_dim, self.base = head_dim, rotary_dim, base
         self.layout = Halves() if layout is None else layout
         self.scaling = Unscaled() if scaling is None else scaling
-        kinds = Halves | Interleaved
+        kinds = (Halves, Interleaved)
         rule, remedy = "must be Halves() or Interleaved()", "pass an object, not its class"
         require(isinstance(self.layout, kinds), "layout", layout, rule, remedy, TypeError)
         require_instance("scaling", self.scaling, Unscaled, "pass Linear(2.0), say")
@@ -104,7 +109,7 @@ class Rotary(PositionalEncoding):
         working = torch.promote_types(dtype, torch.float32)
         frequencies = self.scaling(self.rotary_dim, self.base, positions, working)
         angles = positions.to(working)[..., None] * frequencies
-        angles = angles.view(-1, 1, *angles.shape[-2:])
+        angles = with_batch(angles, 3)[:, None]
         cos, sin = (f * self.scaling.attention_factor for f in (angles.cos(), angles.sin()))
         return Rotation(self.layout.pair(cos, cos).to(dtype), self.layout.pair(-sin, sin).to(dtype))
 

@@ -117,12 +117,12 @@ class DynamicNTK(Unscaled):
 
     def stretch(self, dim: int, base: Number, positions: Tensor | None) -> Base:
         """By the part of the factor that the length asks for; no positions mean a short text."""
-        if positions is None:
+        if positions is None or positions.numel() == 0:
             return base
-        length = (positions.max() + 1).clamp(min=self.max_seq_len)
-        return base * (self.factor * length / self.max_seq_len - (self.factor - 1)) ** _exponent(
-            dim
-        )
+        # torch's default dtype, which an int would take on, may be a coarse one
+        length = (positions.long().max() + 1).clamp(min=self.max_seq_len).float()
+        needed = self.factor * length / self.max_seq_len - (self.factor - 1)
+        return base * needed ** _exponent(dim)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Sinusoidal(PositionalEncoding):
         require_positions("positions", positions)
         # In float32 the angle itself is off by 0.004 at position 100,000.
         column = torch.arange(0, self.d_model, 2, device=positions.device, dtype=torch.float64)
-        angles = positions[..., None] / self.base ** (column / self.d_model)
+        angles = positions.long()[..., None] / self.base ** (column / self.d_model)
         pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)
         return pairs.flatten(-2)[..., : self.d_model].to(dtype)
 

@@ -13,6 +13,7 @@ from pieces.positions.encoding import (
     Positions,
     key_positions,
     relative_positions,
+    with_batch,
 )
 
 
@@ -35,6 +36,7 @@ def t5_bucket(
     """
     require_whole("relative", relative)
     exact = require_buckets(num_buckets, max_distance, bidirectional=bidirectional)
+    relative = relative.long()  # in a byte, distances above 127 would turn around
     n = num_buckets // 2 if bidirectional else num_buckets
     future = (relative > 0).long() * n if bidirectional else 0
     distance = relative.abs() if bidirectional else (-relative).clamp(min=0)
@@ -94,7 +96,7 @@ class T5Buckets(PositionalEncoding):
         Raises: TypeError, ValueError if the positions are not whole numbers of these shapes.
         """
         relative = relative_positions(queries, queries if keys is None else keys)
-        relative = relative.view(-1, *relative.shape[-2:])
+        relative = with_batch(relative, 3)
         options = {"bidirectional": self.bidirectional}
         buckets = t5_bucket(relative, self.weight.shape[0], self.max_distance, **options)
         return self.weight[buckets].permute(0, 3, 1, 2)

@@ -112,7 +112,8 @@ class Task(ABC):
 
     def held_out(self, items: Items) -> Bool[Tensor, "N"]:
         """True for items that are never trained on. Shapes: [N, L] -> [N]."""
-        return stable_hash(self.key(items)) < self.held_out_share * 2**32
+        border = round(self.held_out_share * 2**32)  # a float would be of torch's default dtype
+        return stable_hash(self.key(items)) < border
 
     def key(self, items: Items) -> Int[Tensor, "N K"]:
         """What of an item decides its split; items with one key share it. Left alone: all of it."""
@@ -196,7 +197,8 @@ def distinct(
     count: int, choices: int, chosen: int, generator: torch.Generator | None
 ) -> Int[Tensor, "N L"]:
     """``count`` rows of ``chosen`` different numbers below ``choices``, in random order."""
-    return torch.rand(count, choices, generator=generator).argsort(dim=1)[:, :chosen]
+    numbers = torch.rand(count, choices, generator=generator, dtype=torch.float32)
+    return numbers.argsort(dim=1)[:, :chosen]
 
 
 def require_items(argument: str, value: int, count: int) -> None:
