@@ -3,12 +3,16 @@
 from typing import TYPE_CHECKING
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from pieces.cache.protocol import KeysValues
 
 if TYPE_CHECKING:
     from pieces.cache.paged import PagedCache
+
+
+Pair = tuple[Float[Tensor, "G n K"], Float[Tensor, "G n Kv"]]  # of one sequence
 
 
 class Traced:
@@ -19,7 +23,7 @@ class Traced:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, dict[int, KeysValues]] = {}
+        self._kept: dict[int, dict[int, Pair]] = {}
 
     def extend(
         self,
@@ -69,7 +73,7 @@ class Traced:
         """Let the graph of a sequence go."""
         self._kept.pop(sequence, None)
 
-    def _of(self, pool: "PagedCache", sequence: int, layer: int, length: int) -> KeysValues:
+    def _of(self, pool: "PagedCache", sequence: int, layer: int, length: int) -> Pair:
         """Its first tokens, [G, length, K]: with their graph, or as the pool has them."""
         if layer in self._kept.get(sequence, {}):
             return self._kept[sequence][layer]
