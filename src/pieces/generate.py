@@ -121,21 +121,23 @@ def generate(
     if cache is not None:
         kind = Cache if start_id is None else type(model.new_cache())
         require_instance("cache", cache, kind, "pass GrowingCache(), or model.new_cache()")
+    quick = torch.inference_mode() if cache is None else torch.no_grad()  # a given cache lives on
     if use_cache and cache is None:
         cache = model.new_cache() if start_id is not None else GrowingCache()
-    state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
-    rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
-    require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
-    settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
-    done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
-    for _ in range(max_new_tokens):
-        token = choose(state.logits(), **settings)
-        if eos_id is not None:
-            token = token.masked_fill(done, pad_id)
-            done |= token == eos_id
-        state.append(token)
-        if eos_id is not None and bool(done.all()):
-            break
+    with quick:
+        state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
+        rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
+        require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
+        settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
+        done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+        for _ in range(max_new_tokens):
+            token = choose(state.logits(), **settings)
+            if eos_id is not None:
+                token = token.masked_fill(done, pad_id)
+                done |= token == eos_id
+            state.append(token)
+            if eos_id is not None and bool(done.all()):
+                break
     return state.ids.clone()
 
 
