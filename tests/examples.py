@@ -450,7 +450,8 @@ CALLS = {
     "beam_search.beam_search": lambda: (
         beams.beam_search,
         {"model": translator(), "input_ids": ids(), "max_new_tokens": 2, "start_id": 1}
-        | {"eos_id": 2, "n_beams": 2, "length_penalty": 1.0, "mask": seen(), "pad_id": 0},
+        | {"eos_id": 2, "n_beams": 2, "length_penalty": 1.0, "mask": seen(), "pad_id": 0}
+        | {"patient": False},
     ),
     "checkpoints.from_transformers": lambda: (from_transformers, {"hf_model": None}),
     "checkpoints.from_folder": lambda: (

@@ -85,7 +85,7 @@ class _Translated(_Continued):
             self.cache.select(rows)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def generate(
     model: nn.Module,
     input_ids: Ids,
@@ -108,9 +108,10 @@ def generate(
     an encoder reads on either side. ``cache`` may be another than ``GrowingCache``, such as a
     ``RollingCache``. An encoder-decoder begins its target with ``start_id``. A row that has
     brought ``eos_id`` goes on with ``pad_id``; when all have, generation ends.
+    What is found can be trained on, and a cache that was passed can be continued.
 
     Shapes: input_ids [B, T] -> [B, T + new], or [B, 1 + new] of an encoder-decoder.
-    Raises: TypeError, ValueError if the ids are not whole numbers [B, T] with T >= 1, a number is
+    Raises: TypeError, ValueError if the ids are not whole numbers [B, T] or none, a number is
     out of range, mask does not fit, a decoder-only text is padded on the right, or start_id is
     missing, or given to a decoder-only model.
     """
@@ -120,21 +121,23 @@ def generate(
     if cache is not None:
         kind = Cache if start_id is None else type(model.new_cache())
         require_instance("cache", cache, kind, "pass GrowingCache(), or model.new_cache()")
+    quick = torch.inference_mode() if cache is None else torch.no_grad()  # a given cache lives on
     if use_cache and cache is None:
         cache = model.new_cache() if start_id is not None else GrowingCache()
-    state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
-    rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
-    require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
-    settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
-    done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
-    for _ in range(max_new_tokens):
-        token = choose(state.logits(), **settings)
-        if eos_id is not None:
-            token = token.masked_fill(done, pad_id)
-            done |= token == eos_id
-        state.append(token)
-        if eos_id is not None and bool(done.all()):
-            break
+    with quick:
+        state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
+        rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
+        require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
+        settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
+        done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+        for _ in range(max_new_tokens):
+            token = choose(state.logits(), **settings)
+            if eos_id is not None:
+                token = token.masked_fill(done, pad_id)
+                done |= token == eos_id
+            state.append(token)
+            if eos_id is not None and bool(done.all()):
+                break
     return state.ids.clone()
 
 
@@ -155,8 +158,8 @@ def require_request(
     require_module("model", model)
     require_whole("input_ids", ids)
     require_tokens(start_id=start_id)
-    rule, remedy = "must be 2-D [B, T] with at least one token", "pass input_ids[None] for one text"
-    require(ids.ndim == 2 and ids.shape[1] > 0, "input_ids.shape", tuple(ids.shape), rule, remedy)
+    rule, remedy = "must be 2-D [B, T], one token at least", "pass input_ids[None] for one text"
+    require(ids.ndim == 2 and ids.numel() > 0, "input_ids.shape", tuple(ids.shape), rule, remedy)
     require_int("max_new_tokens", max_new_tokens, minimum=0)
     translates = hasattr(model, "encode")
     if translates != (start_id is not None):

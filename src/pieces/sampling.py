@@ -1,5 +1,7 @@
 """How the next token is chosen from its logits: pure functions, applied one after another."""
 
+import math
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -45,16 +47,18 @@ def top_k(logits: Logits, k: int) -> Logits:
 def top_p(logits: Logits, p: Number) -> Logits:
     """The fewest tokens whose probability is p or more stay; the others become -inf.
 
+    Of tokens that are equally likely the first ones stay; p = 1 keeps all.
     Source: Holtzman et al. 2020, 3.1 (nucleus sampling). Shapes: [..., V] -> the same.
     Raises: TypeError, ValueError unless 0 < p <= 1.
     """
     require_float("logits", logits)
     require_positive("p", p)
     require(p <= 1, "p", p, "must be at most 1", "pass a share such as 0.9")
-    ordered, order = logits.sort(dim=-1, descending=True)
+    limit = p if p < 1 else math.inf  # rounded sums may reach 1 before the last token
+    ordered, order = logits.to(working_dtype(logits)).sort(dim=-1, descending=True, stable=True)
     probabilities = ordered.softmax(dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
-    dropped = (before >= p).scatter(-1, order, before >= p)
+    dropped = (before >= limit).scatter(-1, order, before >= limit)
     return logits.masked_fill(dropped, -torch.inf)
 
 
@@ -68,7 +72,8 @@ def choose(
 ) -> Int[Tensor, "B"]:
     """One token for each row: the likeliest at temperature 0, else a draw from what is left.
 
-    Temperature acts first, then ``top_k``, then ``top_p``.
+    Temperature acts first, then ``top_k``, then ``top_p``, all in float32 at least: what a half
+    precision rounds off is drawn too often or never.
     Shapes: logits [B, V] -> [B]. Raises: TypeError, ValueError as these.
     """
     require_float("logits", logits)
@@ -76,10 +81,19 @@ def choose(
         return logits.argmax(dim=-1)
     if generator is not None:
         require_instance("generator", generator, torch.Generator, "pass torch.Generator()")
-    logits = tempered(logits, temperature)
+    require_positive("temperature", temperature)
+    logits = logits.to(working_dtype(logits))
+    logits = logits - logits.amax(dim=-1, keepdim=True)  # a small temperature cannot overflow
+    numbers = torch.finfo(logits.dtype)
+    logits = tempered(logits, min(max(temperature, numbers.tiny), numbers.max))
     logits = logits if k is None else top_k(logits, k)
     logits = logits if p is None else top_p(logits, p)
     return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
+
+
+def working_dtype(logits: Tensor) -> torch.dtype:
+    """Probabilities are computed in float32 at least, as ``transformers`` does."""
+    return torch.promote_types(logits.dtype, torch.float32)
 
 
 def require_settings(
