@@ -106,7 +106,7 @@ def test_left_padding_changes_nothing_for_the_real_tokens(encoding, kind, device
     for start, stop in ((0, 6), (6, 7), (7, 8), (8, 9)):
         keys = stop - start + (min(start, window - 1) if window else start)
         options = {"mask": padding[..., stop - keys : stop]}
-        if model.layers[0].position is not None:
+        if model.layers[0].position.acts():
             options["positions"] = positions[:, start:stop]
         outputs.append(model(x[:, start:stop], cache, **options))
     output = torch.cat(outputs, dim=1)

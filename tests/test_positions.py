@@ -400,7 +400,7 @@ BAD = [
     (lambda: TransformerXLRelative(8, 3), ValueError, "n_heads = 3: must divide d_model = 8"),
     (lambda: TransformerXLRelative(8, 3, 0), ValueError, "head_dim = 0"),
     (lambda: TransformerXLRelative(8, 4).bias(q[:, :3], k, now), ValueError, "q.shape = (2, 3, 3"),
-    (lambda: TransformerXLRelative(8, 4).bias(k, q, now), ValueError, "q.shape = (2, 4, 5, 2)"),
+    (lambda: TransformerXLRelative(8, 4).bias(k, q, now), ValueError, "positions.shape = (3,)"),
     (lambda: CachedAttention(8, 4)(x, positions=now), ValueError, "positions = 'given'"),
     (
         lambda: CachedAttention(8, 4, position=ALiBi(4))(x, bias=torch.ones(4, 3, 3)),

@@ -266,7 +266,11 @@ BAD = [
     (lambda: Rotary(8).rotate(q, k, now[:2]), ValueError, "positions.shape = (2,)"),
     (lambda: Rotary(8).rotate(q, k, now.expand(3, 3)), ValueError, "positions.shape = (3, 3)"),
     (lambda: Rotary(8).rotate(q, k, Rotary(8)(now.expand(3, 3))), ValueError, "q.shape = (2, 4,"),
-    (lambda: Rotary(6).rotate(q, k, now), ValueError, "q.shape = (2, 4, 3, 8): must end in (3, 6)"),
+    (
+        lambda: Rotary(6).rotate(q, k, now),
+        ValueError,
+        "q.shape = (2, 4, 3, 8): the last axis must be 6",
+    ),
     (lambda: Rotary(8).rotate(q, k[:, :, :2], now), ValueError, "k.shape = (2, 2, 2, 8)"),
     (lambda: Rotary(8).rotate(q, k, Rotary(8)(now[:2])), ValueError, "q.shape = (2, 4, 3, 8)"),
     (lambda: Linear(0.0), ValueError, "factor = 0.0"),

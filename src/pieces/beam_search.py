@@ -6,27 +6,28 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import Number, require, require_bool, require_int, require_number
-from pieces.generate import Ids, Padding, begin, require_request, require_tokens
+from pieces.checks import Count, Number, Size, checked, require
+from pieces.generate import Ids, Padding, begin, require_request
 from pieces.sampling import working_dtype
 
 Candidates = Int[Tensor, "N T"]  # n_beams of each row, one row after another
 Target = Int[Tensor, "B longest"]
 
 
+@checked
 @torch.no_grad()
 def beam_search(
     model: nn.Module,
     input_ids: Ids,
-    max_new_tokens: int,
+    max_new_tokens: Count,
     *,
-    start_id: int,
-    eos_id: int,
-    n_beams: int = 4,
+    start_id: Count,
+    eos_id: Count,
+    n_beams: Size = 4,
     length_penalty: Number = 1.0,
     patient: bool = False,
     mask: Padding = None,
-    pad_id: int = 0,
+    pad_id: Count = 0,
 ) -> tuple[Target, Float[Tensor, "B"]]:
     """The best target found by keeping ``n_beams`` candidates, and its score.
 
@@ -43,14 +44,8 @@ def beam_search(
 
     Source: Sutskever et al. 2014, 3.2; Wu et al. 2016 (GNMT), 7, for the idea of a penalty.
     Shapes: input_ids [B, T] -> targets [B, at most 1 + new], padded with pad_id, scores [B].
-    Raises: TypeError, ValueError as ``generate``, and if n_beams is not an int of at least 1, or
-    the vocabulary has one token only.
     """
-    require_request(model, input_ids, max_new_tokens, mask, start_id)
-    require_int("n_beams", n_beams)
-    require_number("length_penalty", length_penalty)
-    require_bool("patient", patient)
-    require_tokens(eos_id=eos_id, pad_id=pad_id)
+    require_request(model, input_ids, mask, start_id)
     rows = torch.arange(len(input_ids), device=input_ids.device).repeat_interleave(n_beams)
     padding = None if mask is None else mask[rows]
     state = begin(model, input_ids[rows], padding, start_id, model.new_cache())

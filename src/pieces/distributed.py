@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 import torch.distributed as dist
 
-from pieces.checks import require, require_instance
+from pieces.checks import checked, require
 
 
 class Place(NamedTuple):
@@ -19,12 +19,12 @@ class Place(NamedTuple):
     device: torch.device
 
 
+@checked
 @contextmanager
 def processes(device: str | None = None) -> Iterator[Place]:
     """Join the other processes that ``torchrun`` started, and leave them in good order.
 
     Without torchrun this is the only one. NCCL on GPUs, one each, else gloo.
-    Raises: TypeError, ValueError if the device is no kind of device, or not there.
     """
     kind = _kind(device)
     local = int(os.environ.get("LOCAL_RANK", 0))
@@ -45,6 +45,7 @@ def processes(device: str | None = None) -> Iterator[Place]:
         dist.destroy_process_group()
 
 
+@checked
 def rank_and_world() -> tuple[int, int]:
     """Which of how many processes."""
     if dist.is_available() and dist.is_initialized():
@@ -56,7 +57,6 @@ def _kind(device: str | None) -> str:
     """The kind of device, without a number: which GPU is whose, torchrun says."""
     if device is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
-    require_instance("device", device, str, "pass 'cpu' or 'cuda'")
     there = {"cpu": True, "cuda": torch.cuda.is_available()}
     there["mps"] = torch.backends.mps.is_available()
     rule, remedy = f"must be one of {', '.join(there)}", "leave the number to torchrun"

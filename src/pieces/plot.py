@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from pieces.checks import Number, require, require_mask, require_tensor
+from pieces.checks import Number, checked, require, require_mask
 
 ROLE = {
     "query": "#0f62ac",
@@ -63,6 +63,7 @@ STYLE = {
 }
 
 
+@checked
 def figure(
     width: Number = 5.4, height: Number = 2.9, *, rows: int = 1, columns: int = 1, **options
 ) -> tuple[Figure, Any]:
@@ -75,11 +76,9 @@ def figure(
         return drawing, drawing.subplots(rows, columns, **options)
 
 
+@checked
 def show(drawing: Figure, alt: str) -> None:
-    """Put a figure into the page, with `alt` for those who do not see it.
-
-    Raises: ValueError if `alt` is empty: every figure has words.
-    """
+    """Put a figure into the page, with `alt` for those who do not see it."""
     from IPython.display import display
 
     require(bool(alt.strip()), "alt", alt, "must say what the figure shows", "write a sentence")
@@ -91,11 +90,9 @@ def show(drawing: Figure, alt: str) -> None:
     display(_bundle(_lean(picture[picture.index("<svg") :]), alt), raw=True)
 
 
+@checked
 def drawing(name: str, alt: str) -> None:
-    """Put one of the book's own drawings, `pieces/drawings/name.svg`, into the page.
-
-    Raises: ValueError if there is no such drawing, or `alt` is empty.
-    """
+    """Put one of the book's own drawings, `pieces/drawings/name.svg`, into the page."""
     from IPython.display import display
 
     folder = files("pieces") / "drawings"
@@ -105,6 +102,7 @@ def drawing(name: str, alt: str) -> None:
     display(_bundle((folder / f"{name}.svg").read_text(encoding="utf-8"), alt), raw=True)
 
 
+@checked
 def heatmap(
     axes: Axes,
     values: torch.Tensor,
@@ -120,9 +118,8 @@ def heatmap(
 
     Shapes: values [T, S]; mask bool [T, S], True = may attend; `digits` None prints no numbers.
     Negative values are blue; `top` is the value of the full colour (default: the largest finite
-    one, seen or not). Raises: TypeError, ValueError if shapes, labels or the role do not fit.
+    one, seen or not).
     """
-    require_tensor("values", values)
     seen = torch.ones(values.shape, dtype=torch.bool) if mask is None else mask
     _require_table(values, seen, rows, columns)
     _colour(role)
@@ -142,6 +139,7 @@ def heatmap(
         spine.set_visible(False)
 
 
+@checked
 def sequential(role: str) -> LinearSegmentedColormap:
     """Return the colour map of a role, from transparent to full."""
     r, g, b = mpl.colors.to_rgb(_colour(role))
@@ -149,7 +147,7 @@ def sequential(role: str) -> LinearSegmentedColormap:
 
 
 def _require_table(values, seen, rows, columns) -> None:
-    """Refuse what does not fit together. Raises: TypeError, ValueError."""
+    """Refuse what does not fit together."""
     fits = values.ndim == 2 and values.numel() > 0
     require(fits, "values.shape", tuple(values.shape), "must be [T, S], at least 1", "index it")
     require_mask(seen)
@@ -161,7 +159,7 @@ def _require_table(values, seen, rows, columns) -> None:
 
 
 def _colour(role: str) -> str:
-    """The colour of a role. Raises: ValueError if there is no such role."""
+    """The colour of a role."""
     require(role in ROLE, "role", role, f"must be one of {', '.join(ROLE)}", "check the name")
     return ROLE[role]
 

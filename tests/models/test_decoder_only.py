@@ -380,7 +380,7 @@ BAD = [
     (lambda: tiny(ids, cache=RollingCache(4)), ValueError, "cache = 'window 4'"),
     (lambda: tiny(ids, cache=small_pool()), ValueError, "cache = 'a pool'"),
     (lambda: tiny(ids, positions=torch.rand(9)), TypeError, "positions.dtype = torch.float32"),
-    (lambda: tiny(ids, positions=torch.arange(8)), ValueError, "q.shape = "),
+    (lambda: tiny(ids, positions=torch.arange(8)), ValueError, "positions.shape = (8,)"),
     (lambda: build("learned")(ids, positions=torch.arange(8)), ValueError, "positions.shape = (8,"),
     (lambda: build("learned")(tokens(1, 25)), ValueError, "positions = '0 .. 24'"),
     (lambda: tiny(ids[:1], cache=filled()), ValueError, "k = "),

@@ -7,14 +7,13 @@ from typing import Any
 from torch import Tensor, nn
 
 from pieces.cache.protocol import Cache
-from pieces.checks import refuse, require, require_instance
+from pieces.checks import checked, refuse, require, require_instance
 
 
 def require_fit(cache: Cache, stack: nn.Module, mask: Tensor | None, T: int) -> None:
     """Refuse a cache that has too few layers, or drops keys that the next T tokens may see.
 
     A mask [.., T, S] that hides every dropped key does the work of a window.
-    Raises: TypeError if it is no cache, ValueError.
     """
     require_instance("cache", cache, Cache, "pass GrowingCache()")
     if cache.n_layers is not None:
@@ -34,6 +33,7 @@ def require_fit(cache: Cache, stack: nn.Module, mask: Tensor | None, T: int) -> 
         refuse("cache", f"window {cache.window}", f"a layer looks back at {seen}", remedy)
 
 
+@checked
 def widest_window(stack: nn.Module) -> float:
     """How many keys back the furthest-seeing layer of a stack looks; inf: at all of them.
 
@@ -44,6 +44,7 @@ def widest_window(stack: nn.Module) -> float:
     return max([0.0] + [math.inf if window is None else float(window) for window in windows])
 
 
+@checked
 def all_or_nothing(
     written: Any, call: Callable[..., Tensor], *given: Any, **options: Any
 ) -> Tensor:

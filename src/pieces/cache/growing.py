@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pieces.cache.protocol import Cache, KeysValues, require_keys_values, require_stored
-from pieces.checks import refuse, require, require_int
+from pieces.checks import Size, checked, refuse, require, require_int
 
 
 class _Strip:
@@ -77,6 +77,7 @@ def _lasting() -> AbstractContextManager:
     return torch.inference_mode(False) if inside else nullcontext()
 
 
+@checked
 class GrowingCache(Cache):
     """Keeps all keys and values, of any number of layers.
 
@@ -113,7 +114,7 @@ class GrowingCache(Cache):
         return self._strips[layer].seen if layer in self._strips else 0
 
     def select(self, rows: Int[Tensor, "N"]) -> None:
-        """See ``Cache.select``. Raises: ValueError if there is no such row."""
+        """See ``Cache.select``."""
         for strip in self._strips.values():
             try:
                 strip.select(rows)
@@ -139,6 +140,7 @@ class GrowingCache(Cache):
         return sum(x.numel() * x.element_size() for x in tensors)
 
 
+@checked
 class RollingCache(GrowingCache):
     """Keeps what a sliding window can still reach: the last ``window`` keys, the new ones first.
 
@@ -147,12 +149,10 @@ class RollingCache(GrowingCache):
     columns. Positions go on counting from the beginning of the text.
 
     Source: Jiang et al. 2023 (Mistral), 2 (rolling buffer cache).
-    Raises: TypeError, ValueError if window is not an int of at least 1.
     """
 
-    def __init__(self, window: int) -> None:
+    def __init__(self, window: Size) -> None:
         super().__init__()
-        require_int("window", window)
         self.window, self._keep = window, window - 1
         self.widest: float | None = None  # window of the layers it serves, once they are known
 

@@ -11,9 +11,10 @@ import torch
 from pieces.cache.paged_batch import PagedBatch
 from pieces.cache.protocol import Device
 from pieces.cache.traced import Traced
-from pieces.checks import refuse, require, require_int
+from pieces.checks import Count, checked, refuse, require, require_int
 
 
+@checked
 class PagedCache:
     """The pool, its free list and the block tables of all sequences.
 
@@ -23,7 +24,6 @@ class PagedCache:
 
     Source: Kwon et al. 2023 (vLLM), 4.1 to 4.4; source text, PagedAttention.
     Shapes: k, v [n_layers, n_kv_heads, n_blocks block_size, head_dim].
-    Raises: TypeError, ValueError if a size is not an int of at least 1.
     """
 
     def __init__(
@@ -56,14 +56,10 @@ class PagedCache:
         """Begin an empty sequence; return its number. It takes blocks only when it is written."""
         return self._begin([], [0] * self.k.shape[0])
 
-    def fork(self, sequence: int, length: int | None = None) -> int:
-        """Begin a sequence with the first ``length`` tokens of another (default all): no copy.
-
-        Raises: ValueError if the sequence is unknown, in the middle of a step, or shorter.
-        """
+    def fork(self, sequence: int, length: Count | None = None) -> int:
+        """Begin a sequence with the first ``length`` tokens of another (default all): no copy."""
         lengths = self._settled(sequence)
         length = lengths[0] if length is None else length
-        require_int("length", length, minimum=0)
         rule = f"sequence {sequence} has {lengths[0]} tokens"
         require(length <= lengths[0], "length", length, rule, "share fewer")
         shared = self._tables[sequence][: -(-length // self.block_size)]
@@ -74,7 +70,7 @@ class PagedCache:
         return child
 
     def free(self, sequence: int) -> None:
-        """End a sequence; blocks that nobody else uses become free. Raises: ValueError."""
+        """End a sequence; blocks that nobody else uses become free."""
         self._known(sequence)
         for block in self._tables.pop(sequence):
             self._release(block)
@@ -82,7 +78,7 @@ class PagedCache:
         self._traced.free(sequence)
 
     def batch(self, sequences: list[int]) -> "PagedBatch":
-        """Several sequences as one ``Cache``. Raises: ValueError if one is unknown or twice in."""
+        """Several sequences as one ``Cache``."""
         for sequence in sequences:
             self._known(sequence)
         once = len(sequences) == len(set(sequences)) > 0
@@ -90,11 +86,11 @@ class PagedCache:
         return PagedBatch(self, sequences)
 
     def length(self, sequence: int, layer: int = 0) -> int:
-        """Tokens of a sequence that the layer has seen. Raises: ValueError if unknown."""
+        """Tokens of a sequence that the layer has seen."""
         return self._known(sequence)[layer]
 
     def table(self, sequence: int) -> list[int]:
-        """The block table: where in the pool each ``block_size`` tokens lie. Raises: ValueError."""
+        """The block table: where in the pool each ``block_size`` tokens lie."""
         self._known(sequence)
         return list(self._tables[sequence])
 

@@ -7,12 +7,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pieces.cache.protocol import Cache, Device, KeysValues, require_keys_values, require_stored
-from pieces.checks import require
+from pieces.checks import checked, require
 
 if TYPE_CHECKING:
     from pieces.cache.paged import PagedCache
 
 
+@checked
 class PagedBatch(Cache):
     """Sequences of a pool, side by side; shorter ones are padded on the left with what is hidden.
 
@@ -27,7 +28,7 @@ class PagedBatch(Cache):
     def update(
         self, layer: int, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
     ) -> KeysValues:
-        """See ``Cache.update``. Raises: ValueError also when the pool has no free block left."""
+        """See ``Cache.update``."""
         pool = self.pool
         rule, remedy = f"the pool has {pool.k.shape[0]} layers", "build it with n_layers"
         require(0 <= layer < pool.k.shape[0], "layer", layer, rule, remedy)
@@ -44,7 +45,7 @@ class PagedBatch(Cache):
         return self.read(layer)
 
     def read(self, layer: int) -> KeysValues:
-        """See ``Cache.read``. Raises: ValueError if a sequence is empty."""
+        """See ``Cache.read``."""
         pool = self.pool
         rule, remedy = "a sequence of the batch has no tokens", "call update first"
         require(bool(self._lengths(layer).min() > 0), "layer", layer, rule, remedy)
@@ -72,10 +73,7 @@ class PagedBatch(Cache):
         return real[:, None, None, :].to(self.pool.k.device)
 
     def select(self, rows: Int[Tensor, "N"]) -> None:
-        """See ``Cache.select``: rows are forked, so beams share their common beginning.
-
-        Raises: ValueError if there is no such row, or none is named, and as ``PagedCache.fork``.
-        """
+        """See ``Cache.select``: rows are forked, so beams share their common beginning."""
         known = rows.tolist()
         there = len(known) > 0 and all(0 <= row < len(self.sequences) for row in known)
         rule = f"must name rows 0 .. {len(self.sequences) - 1}, one at least"

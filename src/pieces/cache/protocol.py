@@ -7,12 +7,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import refuse, require_float, require_int
+from pieces.checks import Count, checked, refuse, require_float
 
 KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
 Device = torch.device | str | None
 
 
+@checked
 class Cache:
     """The protocol. The new keys come last, so ``masks.causal(T, S)`` and its kin fit.
 
@@ -30,12 +31,11 @@ class Cache:
         """Store k and v, of T new tokens; return those of all S tokens, oldest first.
 
         Shapes: k [B, G, T, K], v [B, G, T, Kv] -> [B, G, S, K], [B, G, S, Kv].
-        Raises: TypeError, ValueError if they do not fit each other or what is stored.
         """
         raise NotImplementedError
 
     def read(self, layer: int) -> KeysValues:
-        """What the last update returned. Raises: ValueError if there was none."""
+        """What the last update returned."""
         raise NotImplementedError
 
     def length(self, layer: int = 0) -> int:
@@ -66,9 +66,8 @@ class Cache:
     def rewind(self, mark: Any) -> None:
         """Forget what came after ``mark``: a call that is refused half-way leaves no trace."""
 
-    def __getitem__(self, layer: int) -> "LayerCache":
-        """The part of one attention layer. Raises: TypeError, ValueError if not an int >= 0."""
-        require_int("layer", layer, minimum=0)
+    def __getitem__(self, layer: Count) -> "LayerCache":
+        """The part of one attention layer."""
         return LayerCache(self, layer)
 
 

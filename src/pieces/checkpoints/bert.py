@@ -14,12 +14,14 @@ from pieces.checkpoints.family import (
     rules,
     write_only,
 )
+from pieces.checks import checked
 from pieces.models.bert import BertConfig, BertMaskedLMConfig, bert, bert_masked_lm
 
 OLDER = {r"LayerNorm\.gamma$": "LayerNorm.weight", r"LayerNorm\.beta$": "LayerNorm.bias"}
 POSITIONS = "embeddings.position_ids"
 
 
+@checked
 def bert_sizes(c: Any) -> tuple:
     """What both have."""
     require_only(c, is_decoder=False, add_cross_attention=False)
@@ -38,22 +40,26 @@ def bert_sizes(c: Any) -> tuple:
     )
 
 
+@checked
 def read_bert(c: Any) -> BertConfig:
     """Their config to ours."""
     return BertConfig(*bert_sizes(c))
 
 
+@checked
 def read_masked(c: Any) -> BertMaskedLMConfig:
     """Their config to ours."""
     require_only(c, tie_word_embeddings=True)
     return BertMaskedLMConfig(*bert_sizes(c))
 
 
+@checked
 def with_or_without_pooler(config: BertConfig, state: dict[str, Tensor]) -> BertConfig:
     """Their config does not say whether there is one."""
     return replace(config, pooler=any(name.startswith("pooler.") for name in state))
 
 
+@checked
 def write_bert(config: BertConfig) -> dict[str, Any]:
     """Our config to theirs."""
     return {
@@ -70,12 +76,14 @@ def write_bert(config: BertConfig) -> dict[str, Any]:
     }
 
 
+@checked
 def write_masked(config: BertMaskedLMConfig) -> dict[str, Any]:
-    """Our config to theirs. Raises: ValueError if it has a pooler."""
+    """Our config to theirs."""
     write_only(config, pooler=False)
     return write_bert(config)
 
 
+@checked
 def encoder_names(theirs: str, ours: str) -> list[Rule]:
     """The encoder's weights, under the two prefixes."""
     layer, block = theirs + "encoder.layer.{l}.", ours + "stack.blocks.{l}."
@@ -94,12 +102,14 @@ def encoder_names(theirs: str, ours: str) -> list[Rule]:
     )
 
 
+@checked
 def bert_names(config: BertConfig) -> list[Rule]:
     """Which weight is which."""
     pooler = rules(("pooler.dense", "pooler")) if config.pooler else []
     return [*encoder_names("", ""), *pooler]
 
 
+@checked
 def masked_names(config: BertMaskedLMConfig) -> list[Rule]:
     """Which weight is which."""
     head = "cls.predictions."
@@ -113,6 +123,7 @@ def masked_names(config: BertMaskedLMConfig) -> list[Rule]:
     ]
 
 
+@checked
 def tied_masked(config: BertMaskedLMConfig) -> dict[str, str]:
     """Their decoder is other names for the embedding and the bias."""
     head = "cls.predictions.decoder."

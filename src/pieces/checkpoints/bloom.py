@@ -13,10 +13,12 @@ from pieces.checkpoints.family import (
 )
 from pieces.checkpoints.layouts import ByGroup
 from pieces.checkpoints.plain import DOWN, FIRST, OUT, QKV, SECOND, UP
+from pieces.checks import checked
 from pieces.feedforward import gelu_tanh
 from pieces.models.bloom import BloomConfig, bloom
 
 
+@checked
 def read_bloom(c: Any) -> BloomConfig:
     """Their config to ours. ``slow_but_exact`` leaves biases out, but for pretraining_tp = 1."""
     require_only(c, apply_residual_connection_post_layernorm=False)
@@ -27,8 +29,9 @@ def read_bloom(c: Any) -> BloomConfig:
     return BloomConfig(*sizes, norm_eps=eps, tied=tied)
 
 
+@checked
 def write_bloom(config: BloomConfig) -> dict[str, Any]:
-    """Our config to theirs. Raises: ValueError for what theirs fixes."""
+    """Our config to theirs."""
     write_only(config, bias=True, activation=gelu_tanh, d_ff=4 * config.d_model)
     return {
         "vocab_size": config.vocab_size,
@@ -40,6 +43,7 @@ def write_bloom(config: BloomConfig) -> dict[str, Any]:
     }
 
 
+@checked
 def bloom_names(config: BloomConfig) -> list[Rule]:
     """Which weight is which."""
     layer = "transformer.h.{l}."

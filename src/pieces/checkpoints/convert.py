@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from pieces.checkpoints import bert, bloom, falcon, gpt2, gpt_neox, llama, mixtral, mpt, opt, t5
 from pieces.checkpoints.family import NO_IDS, Family, Origins
 from pieces.checkpoints.names import in_the_file, todays_names, whole_table
-from pieces.checks import refuse, require, require_module
+from pieces.checks import checked, refuse, require
 
 FAMILIES: dict[str, Family] = {
     family.architecture: family
@@ -36,20 +36,19 @@ WHOLE = "get the whole checkpoint"
 TOGETHER = "check that config and weights belong together"
 
 
+@checked
 def from_transformers(hf_model: nn.Module) -> nn.Module:
     """The same model made of pieces: same inputs, same outputs to rounding. Weights are copied.
 
     Dropout that ours has no layer for is not applied in training; its rate, like the ids of special
     tokens, is in ``config.kept``. Weights of several dtypes become the widest of them.
-    Raises: ValueError if its class or an option of its config is not carried over, or a weight is
-    missing or would be left unused.
     """
-    require_module("hf_model", hf_model)
     name = type(hf_model).__name__
     require_architecture(name)
     return load(name, hf_model.config, hf_model.state_dict()).train(hf_model.training)
 
 
+@checked
 def load(architecture: str, hf_config: Any, state: dict[str, Tensor]) -> nn.Module:
     """A model of this architecture with this config and these weights. Errors: as above."""
     family = FAMILIES[architecture]
@@ -67,6 +66,7 @@ def load(architecture: str, hf_config: Any, state: dict[str, Tensor]) -> nn.Modu
     return model
 
 
+@checked
 def beside(family: Family, config: Any, hf_config: Any) -> dict[str, Any]:
     """What their config says and ours does not, where it is not what we would write."""
     written, theirs = family.write(config), hf_config.to_dict()
@@ -75,10 +75,11 @@ def beside(family: Family, config: Any, hf_config: Any) -> dict[str, Any]:
     return {n: theirs[n] for n in sorted(names) if n not in usual or usual[n] != theirs[n]}
 
 
+@checked
 def translated(
     family: Family, model: nn.Module, state: dict[str, Tensor], origins: Origins
 ) -> dict[str, Tensor]:
-    """Their weights under our names. Raises: ValueError if one lacks, is left, or does not fit."""
+    """Their weights under our names."""
     state, expected = dict(state), model.state_dict()
     table = whole_table(family, model.config, expected)
     state = without_copies(family.tied(model.config), table, state)
@@ -97,10 +98,11 @@ def translated(
     return ours
 
 
+@checked
 def without_copies(
     tied: dict[str, str], table: dict[str, Any], state: dict[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Each tied weight once, by whichever name the file has. Raises: ValueError if two differ."""
+    """Each tied weight once, by whichever name the file has."""
     state = dict(state)
     first = {names[0]: theirs for theirs, (_, names) in table.items()}
     for theirs, ours in tied.items():
@@ -112,8 +114,9 @@ def without_copies(
     return state
 
 
+@checked
 def widest(state: dict[str, Tensor]) -> torch.dtype:
-    """The dtype that holds all of them. Raises: ValueError for quantised ones."""
+    """The dtype that holds all of them."""
     kinds = {weight.dtype for weight in state.values()}
     for kind in kinds:
         plain = kind.is_floating_point and kind.itemsize > 1
@@ -122,11 +125,11 @@ def widest(state: dict[str, Tensor]) -> torch.dtype:
     return functools.reduce(torch.promote_types, kinds)
 
 
+@checked
 def to_transformers(model: nn.Module) -> nn.Module:
     """The same model as one of transformers, with what its checkpoint said beside (``kept``).
 
     A model that comes from no checkpoint has no dropout that ours has not, and no special tokens.
-    Raises: ValueError if the model is of another family, or has what theirs cannot have.
     """
     import transformers
 
@@ -147,6 +150,7 @@ def to_transformers(model: nn.Module) -> nn.Module:
     return theirs.train(model.training)
 
 
+@checked
 def part_from_the_embedding(theirs: nn.Module, *, tied: bool) -> None:
     """Give a head its own weight where ours has one: their T5 ties it whatever its config says."""
     head = theirs.get_output_embeddings()
@@ -154,8 +158,9 @@ def part_from_the_embedding(theirs: nn.Module, *, tied: bool) -> None:
         head.weight = nn.Parameter(head.weight.detach().clone())
 
 
+@checked
 def returned(family: Family, config: Any, ours: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights under their names. Raises: ValueError if the model is not as its config says."""
+    """Our weights under their names."""
     with torch.device("meta"):
         expected = family.build(config).state_dict()
     differing = sorted(expected.keys() ^ ours.keys())

@@ -15,9 +15,11 @@ from pieces.checkpoints.family import (
 from pieces.checkpoints.layouts import ByGroup
 from pieces.checkpoints.plain import BLOCK, QKV
 from pieces.checkpoints.rope import read_rope, write_rope
+from pieces.checks import checked
 from pieces.models.falcon import FalconConfig, falcon
 
 
+@checked
 def read_falcon(c: Any) -> FalconConfig:
     """Their config to ours: the newer architecture only."""
     require_only(c, new_decoder_architecture=True, alibi=False)
@@ -40,6 +42,7 @@ def read_falcon(c: Any) -> FalconConfig:
     )
 
 
+@checked
 def write_falcon(config: FalconConfig) -> dict[str, Any]:
     """Our config to theirs."""
     return {
@@ -61,6 +64,7 @@ def write_falcon(config: FalconConfig) -> dict[str, Any]:
     }
 
 
+@checked
 def falcon_names(config: FalconConfig) -> list[Rule]:
     """Which weight is which."""
     layer = "transformer.h.{l}."

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from pieces import feedforward
 from pieces.checkpoints.layouts import Same
-from pieces.checks import refuse, require
+from pieces.checks import checked, refuse, require
 from pieces.feedforward import Activation
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -37,6 +37,7 @@ class Rule:
     layout: Same = AS_IT_IS
 
 
+@checked
 def rules(*pairs: tuple) -> list[Rule]:
     """Rules from (theirs, ours) or (theirs, ours, layout); ours is a name, or several in a line."""
     return [Rule(theirs, tuple(ours.split()), *layout) for theirs, ours, *layout in pairs]
@@ -77,40 +78,45 @@ class Family:
 
 
 def require_only(hf_config: Any, **allowed: Any) -> None:
-    """Refuse an option that changes the arithmetic in a way we do not have. Raises: ValueError."""
+    """Refuse an option that changes the arithmetic in a way we do not have."""
     for name, value in allowed.items():
         seen = getattr(hf_config, name, value)
         rule = f"only {value!r} is carried over for {hf_config.model_type}"
         require(seen == value, f"config.{name}", seen, rule, "use a checkpoint without it")
 
 
+@checked
 def activation_named(name: str) -> Activation:
-    """Our function of this name. Raises: ValueError if there is none."""
+    """Our function of this name."""
     rule = f"must be one of {', '.join(ACTIVATIONS)}"
     require(name in ACTIVATIONS, "activation", name, rule, "add it to ACTIVATIONS")
     return ACTIVATIONS[name]
 
 
+@checked
 def activation_name(activation: Activation, preferred: tuple[str, ...] = ()) -> str:
-    """Their name of our function. Raises: ValueError if it has none."""
+    """Their name of our function."""
     found = [name for name, one in ACTIVATIONS.items() if one is activation]
     if not found:
         refuse("activation", activation, "has no name in transformers", "use one of feedforward")
     return next((name for name in preferred if name in found), found[0])
 
 
+@checked
 def tied_head(config: Any) -> dict[str, str]:
     """The usual name of a tied head, and of the embedding it must equal."""
     return {"lm_head.weight": "embedding.weight"} if config.tied else {}
 
 
+@checked
 def with_head(config: Any, found: list[Rule]) -> list[Rule]:
     """The head too, where it is a weight of its own."""
     return found if config.tied else [*found, *rules(("lm_head", "head"))]
 
 
+@checked
 def write_only(config: Any, **allowed: Any) -> None:
-    """Refuse a field of ours that theirs cannot have. Raises: ValueError."""
+    """Refuse a field of ours that theirs cannot have."""
     for name, value in allowed.items():
         seen, rule = getattr(config, name), f"theirs has {value!r}, and no other"
         require(seen == value, name, seen, rule, f"build it with {name}={value!r}")

@@ -7,23 +7,20 @@ from typing import Any
 from torch import Tensor, nn
 
 from pieces.checkpoints.convert import load, require_architecture
-from pieces.checks import refuse, require, require_instance
+from pieces.checks import checked, refuse, require
 
 ONE, INDEX = "model.safetensors", "model.safetensors.index.json"
 WHOLE = "get the whole checkpoint"
 
 
+@checked
 def from_folder(path: str | Path, *, architecture: str | None = None) -> nn.Module:
     """Build the model of a folder with config.json and *.safetensors; nothing is downloaded.
 
     The folder is what ``save_pretrained`` writes and what a hub serves, in one file or in several.
     ``architecture`` is what its config.json calls so; give it where the file has none, or to read a
     ``BertModel`` from a file that has heads too.
-    Raises: ValueError if a file is missing or not a safetensors file, or several files could be
-    meant, and as ``from_transformers``.
     """
-    require_instance("path", path, str | Path, "pass the folder's path")
-    require_instance("architecture", architecture, str | None, "pass the name of a class")
     if architecture is not None:
         require_architecture(architecture)
     folder = Path(path)
@@ -35,8 +32,9 @@ def from_folder(path: str | Path, *, architecture: str | None = None) -> nn.Modu
     return load(named, hf_config, read_weights(folder)).eval()
 
 
+@checked
 def read_config(folder: Path) -> Any:
-    """Their config. Raises: ValueError if the file cannot be read."""
+    """Their config."""
     from transformers import AutoConfig
 
     try:
@@ -46,8 +44,9 @@ def read_config(folder: Path) -> Any:
         refuse("path", str(folder / "config.json"), f"cannot be read: {error}", remedy)
 
 
+@checked
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """The weights of the folder's index, or else of its one file. Raises: ValueError."""
+    """The weights of the folder's index, or else of its one file."""
     if (folder / INDEX).is_file():
         return indexed_weights(folder)
     files = sorted(folder.glob("*.safetensors"))
@@ -60,8 +59,9 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     return read_file(chosen[0])
 
 
+@checked
 def indexed_weights(folder: Path) -> dict[str, Tensor]:
-    """Each weight from the file in which the index says it is. Raises: ValueError."""
+    """Each weight from the file in which the index says it is."""
     try:
         listed = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
         files = sorted(set(listed.values()))
@@ -78,8 +78,9 @@ def indexed_weights(folder: Path) -> dict[str, Tensor]:
     return {name: held[file][name] for name, file in listed.items()}
 
 
+@checked
 def read_file(file: Path) -> dict[str, Tensor]:
-    """All weights of one file. Raises: ValueError."""
+    """All weights of one file."""
     from safetensors.torch import load_file
 
     require(file.is_file(), "path", str(file), "is missing", WHOLE)

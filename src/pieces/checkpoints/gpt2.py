@@ -15,9 +15,11 @@ from pieces.checkpoints.family import (
 )
 from pieces.checkpoints.layouts import Transposed, TransposedStacked
 from pieces.checkpoints.plain import DOWN, FIRST, OUT, QKV, SECOND, UP
+from pieces.checks import checked
 from pieces.models.gpt2 import GPT2Config, gpt2
 
 
+@checked
 def read_gpt2(c: Any) -> GPT2Config:
     """Their config to ours."""
     require_only(c, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False)
@@ -35,8 +37,9 @@ def read_gpt2(c: Any) -> GPT2Config:
     )
 
 
+@checked
 def write_gpt2(config: GPT2Config) -> dict[str, Any]:
-    """Our config to theirs. Raises: ValueError if it has no biases, which theirs must."""
+    """Our config to theirs."""
     write_only(config, bias=True)
     return {
         "vocab_size": config.vocab_size,
@@ -51,6 +54,7 @@ def write_gpt2(config: GPT2Config) -> dict[str, Any]:
     }
 
 
+@checked
 def gpt2_names(config: GPT2Config) -> list[Rule]:
     """Which weight is which."""
     layer = "transformer.h.{l}."

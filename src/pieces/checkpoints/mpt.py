@@ -13,10 +13,12 @@ from pieces.checkpoints.family import (
 )
 from pieces.checkpoints.layouts import Stacked
 from pieces.checkpoints.plain import DOWN, FIRST, OUT, QKV, SECOND, UP
+from pieces.checks import checked
 from pieces.feedforward import gelu
 from pieces.models.mpt import MPTConfig, mpt
 
 
+@checked
 def read_mpt(c: Any) -> MPTConfig:
     """Their config to ours."""
     require_only(c, no_bias=True, logit_scale=None)
@@ -35,8 +37,9 @@ def read_mpt(c: Any) -> MPTConfig:
     )
 
 
+@checked
 def write_mpt(config: MPTConfig) -> dict[str, Any]:
-    """Our config to theirs. Raises: ValueError for what theirs fixes."""
+    """Our config to theirs."""
     write_only(config, bias=False, activation=gelu, d_ff=4 * config.d_model, steepest=8)
     return {
         "vocab_size": config.vocab_size,
@@ -49,6 +52,7 @@ def write_mpt(config: MPTConfig) -> dict[str, Any]:
     }
 
 
+@checked
 def mpt_names(config: MPTConfig) -> list[Rule]:
     """Which weight is which."""
     layer = "transformer.blocks.{l}."

@@ -18,9 +18,11 @@ from pieces.checkpoints.family import (
 )
 from pieces.checkpoints.layouts import Same
 from pieces.checkpoints.plain import BLOCK, DOWN, FIRST, OUT, SECOND, UP
+from pieces.checks import checked
 from pieces.models.opt import OPTConfig, opt
 
 
+@checked
 class Shifted(Same):
     """OPT's position p is row p + 2: rows 0 and 1 meet nothing but padding, and are dropped."""
 
@@ -33,6 +35,7 @@ class Shifted(Same):
         return torch.cat((ours[0].new_zeros(2, ours[0].shape[1]), ours[0]))
 
 
+@checked
 def read_opt(c: Any) -> OPTConfig:
     """Their config to ours."""
     require_only(c, do_layer_norm_before=True, word_embed_proj_dim=c.hidden_size)
@@ -50,8 +53,9 @@ def read_opt(c: Any) -> OPTConfig:
     )
 
 
+@checked
 def write_opt(config: OPTConfig) -> dict[str, Any]:
-    """Our config to theirs. Raises: ValueError for other norms, or no biases."""
+    """Our config to theirs."""
     write_only(config, bias=True, norm_eps=1e-5)
     return {
         "vocab_size": config.vocab_size,
@@ -66,6 +70,7 @@ def write_opt(config: OPTConfig) -> dict[str, Any]:
     }
 
 
+@checked
 def opt_names(config: OPTConfig) -> list[Rule]:
     """Which weight is which."""
     layer = "model.decoder.layers.{l}."

@@ -43,7 +43,8 @@ def checked(thing: Any = None, *, always: bool = False, shields: bool = True) ->
     if not inspect.isclass(thing):
         return _checked_function(thing, always, shields)
     for name, member in list(vars(thing).items()):
-        if inspect.isfunction(member) and (name == "__init__" or not name.startswith("_")):
+        public = name in ("__init__", "__getitem__") or not name.startswith("_")
+        if inspect.isfunction(member) and public:
             setattr(thing, name, _checked_function(member, always, shields))
     return thing
 

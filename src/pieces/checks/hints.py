@@ -47,7 +47,7 @@ def kind_of(hint: Any) -> Kind | None:
     if origin is Callable:
         return SIMPLE[Callable]
     kind = origin or hint
-    if kind is object or not isinstance(kind, type):  # Any, a type variable
+    if kind in (Any, object) or not isinstance(kind, type):
         return None
     return _instance(kind)
 

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block, Stack
-from pieces.checks import refuse, require_ids, require_module, require_share
+from pieces.checks import checked, refuse, require_module, require_share
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu, require_activation
 from pieces.models.config import Config, builder
 from pieces.norms import LayerNorm
-from pieces.positions import Learned, PositionalEncoding
+from pieces.positions import Learned
 from pieces.residual import PostNorm
 
 Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
@@ -54,36 +54,32 @@ class BertMaskedLMConfig(BertConfig):
     pooler: bool = False
 
 
+@checked
 class Bert(nn.Module):
     """Tokens to vectors that know their context on both sides.
 
     y = Stack(Norm(E[u] + p + s))
 
     s is the segment's vector. The ``pooler``, a linear layer, serves ``pooled``.
-    Source: Devlin et al. 2019 (BERT), 3. Raises: TypeError if a part is not a module.
+    Source: Devlin et al. 2019 (BERT), 3.
     """
 
     def __init__(
         self,
-        embedding: TokenEmbedding,
-        stack: Stack,
+        embedding: nn.Module,
+        stack: nn.Module,
         *,
-        position: PositionalEncoding,
-        segment: TokenEmbedding,
+        position: nn.Module,
+        segment: nn.Module,
         embedding_norm: nn.Module,
         pooler: nn.Module | None = None,
         dropout: nn.Module | None = None,
         config: Any = None,
     ) -> None:
         super().__init__()
-        parts = {"embedding": embedding, "stack": stack, "position": position, "segment": segment}
-        parts |= {"embedding_norm": embedding_norm, "dropout": dropout or nn.Identity()}
-        for name, part in parts.items():
-            require_module(name, part)
-            setattr(self, name, part)
-        self.pooler, self.config = pooler, config
-        if pooler is not None:
-            require_module("pooler", pooler)
+        self.embedding, self.position, self.segment = embedding, position, segment
+        self.embedding_norm, self.dropout = embedding_norm, dropout or nn.Identity()
+        self.stack, self.pooler, self.config = stack, pooler, config
 
     def forward(
         self, input_ids: Ids, *, mask: Mask = None, segments: Ids | None = None
@@ -91,35 +87,27 @@ class Bert(nn.Module):
         """Shapes: input_ids, segments [B, T] -> [B, T, D]. ``mask`` hides padding, [B, 1, 1, T].
 
         Segments left out are all 0.
-        Raises: TypeError, ValueError as the parts, and if segments are not of input_ids' shape.
         """
-        require_ids("input_ids", input_ids)
         segments = torch.zeros_like(input_ids) if segments is None else segments
-        if segments.shape != input_ids.shape:
-            rule = f"must be the shape of input_ids, {tuple(input_ids.shape)}"
-            refuse("segments.shape", tuple(segments.shape), rule, "give each token its segment")
         positions = torch.arange(input_ids.shape[1], device=input_ids.device)
         x = self.embedding(input_ids) + self.segment(segments)
         x = self.embedding_norm(self.position.add(x, positions))
         return self.stack(self.dropout(x), mask=mask)
 
     def pooled(self, hidden: Float[Tensor, "B T D"]) -> Float[Tensor, "B D"]:
-        """One vector for a text: tanh(h_0 W + b), of the first token. Shapes: -> [B, D].
-
-        Raises: ValueError if the model has no pooler.
-        """
+        """One vector for a text: tanh(h_0 W + b), of the first token. Shapes: -> [B, D]."""
         if self.pooler is None:
             refuse("pooler", None, "this model has none", "build it with pooler=True")
         return torch.tanh(self.pooler(hidden[:, 0]))
 
 
+@checked
 class BertMaskedLM(nn.Module):
     """BERT with the head that guesses the hidden words, from both sides.
 
     logits = Norm(gelu(h W + c)) Eᵀ + b
 
     Source: Devlin et al. 2019 (BERT), 3.1, and its published code.
-    Raises: TypeError if a part is not a module.
     """
 
     def __init__(
@@ -146,8 +134,7 @@ class BertMaskedLM(nn.Module):
 def bert(config: BertConfig) -> Bert:
     """Build a BERT of random weights.
 
-    Source: Devlin et al. 2019 (BERT), 3. Raises: TypeError, ValueError if a size is not an int of
-    at least 1, or n_heads does not divide d_model.
+    Source: Devlin et al. 2019 (BERT), 3.
     """
     return _bert(config)
 

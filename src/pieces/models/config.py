@@ -7,6 +7,7 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from pieces.checks import (
+    checked,
     require,
     require_bool,
     require_callable,
@@ -26,7 +27,6 @@ class Config:
     ``kept`` is what a checkpoint's own config says beside, under its own names: the ids of special
     tokens, rates of dropout that the model here has no layer for. Nothing computes with it; it goes
     back with ``checkpoints.to_transformers``.
-    Raises: TypeError, ValueError.
     """
 
     kept: dict = field(default_factory=dict, kw_only=True, hash=False)
@@ -41,7 +41,7 @@ class Config:
 
 
 def require_field(name: str, value: Any, hint: Any, least: int) -> None:
-    """Refuse a value that is not of this type. Raises: TypeError, ValueError."""
+    """Refuse a value that is not of this type."""
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     if value is None and NoneType in kinds:
         return
@@ -58,10 +58,11 @@ def require_field(name: str, value: Any, hint: Any, least: int) -> None:
         require_instance(name, value, kind, f"pass a {kind.__name__}")
 
 
+@checked
 def builder(build: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A builder that takes the very config of its family, not one that says more.
 
-    ``llama`` of a ``MistralConfig`` would leave its window out. Raises: TypeError.
+    ``llama`` of a ``MistralConfig`` would leave its window out.
     """
     kind = build.__annotations__["config"]
 

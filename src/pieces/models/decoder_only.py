@@ -9,7 +9,13 @@ from torch import Tensor, nn
 from pieces.blocks import Stack
 from pieces.cache import Cache
 from pieces.cache.fit import all_or_nothing, require_fit
-from pieces.checks import require, require_ids, require_instance, require_mask, require_module
+from pieces.checks import (
+    checked,
+    require,
+    require_ids,
+    require_mask,
+    require_module,
+)
 from pieces.embeddings import TokenEmbedding
 from pieces.positions import PositionalEncoding, TransformerXLRelative
 
@@ -17,6 +23,7 @@ Mask = Bool[Tensor, "T S"] | Bool[Tensor, "#B #H #T S"] | None
 Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | None
 
 
+@checked
 class DecoderOnly(nn.Module):
     """Embed, run the stack, compare with every token of the vocabulary.
 
@@ -29,8 +36,6 @@ class DecoderOnly(nn.Module):
     logits are read from the embedding's own table (tied weights). ``config`` is kept, not used.
 
     Source: Radford et al. 2018 (GPT), 3.1, eq. (2); source text, decoder-only models.
-    Raises: TypeError if a part is not a module; ValueError if an attention layer of the stack has
-    another encoding than ``position``.
     """
 
     def __init__(
@@ -44,8 +49,6 @@ class DecoderOnly(nn.Module):
         config: Any = None,
     ) -> None:
         super().__init__()
-        require_module("embedding", embedding)
-        require_module("stack", stack)
         self.config, self.embedding = config, embedding
         self.position = PositionalEncoding() if position is None else position
         require_module("position", self.position)
@@ -71,7 +74,6 @@ class DecoderOnly(nn.Module):
         ``cache`` (``pieces.cache``) input_ids are the next T tokens; a call that fails leaves it as
         it was. ``positions`` [T] or [B, T] of input_ids go on from the cache if left out; padding
         on the left shifts them.
-        Raises: TypeError, ValueError if the ids, the mask, the positions or the cache do not fit.
         """
         return self.logits(self.hidden(input_ids, mask=mask, positions=positions, cache=cache))
 
@@ -104,6 +106,7 @@ class DecoderOnly(nn.Module):
         return self.embedding.logits(hidden) if self.head is None else self.head(hidden)
 
 
+@checked
 def cached_positions(T: int, cache: Cache | None, device: torch.device) -> Tensor:
     """Where T new tokens stand: at the beginning, or behind what the cache has."""
     if cache is None:
@@ -112,15 +115,15 @@ def cached_positions(T: int, cache: Cache | None, device: torch.device) -> Tenso
 
 
 def require_texts(argument: str, ids: Tensor) -> None:
-    """Refuse what is no batch of token ids [B, T], or is empty. Raises: TypeError, ValueError."""
+    """Refuse what is no batch of token ids [B, T], or is empty."""
     require_ids(argument, ids)
     rule, remedy = "must hold at least one text of at least one token", "leave the call out"
     require(ids.numel() > 0, f"{argument}.shape", tuple(ids.shape), rule, remedy)
 
 
+@checked
 def keys_so_far(cache: Cache, T: int) -> int:
     """Those of all tokens seen, the next T among them, kept or not."""
-    require_instance("cache", cache, Cache, "pass GrowingCache()")
     return cache.length() + T
 
 
@@ -128,7 +131,6 @@ def require_model_mask(argument: str, mask: Tensor, B: int, T: int, S: int) -> N
     """Refuse a mask that is not [T, S] or 4-D, each axis full or 1, or that could be padding.
 
     Where B = T, a mask [T, S] looks like padding [B, S]: then it must have its four axes.
-    Raises: TypeError if mask is not bool, ValueError.
     """
     require_mask(mask, argument)
     shape = tuple(mask.shape)

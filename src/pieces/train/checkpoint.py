@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from pieces.checks import refuse, require
+from pieces.checks import checked, refuse, require
 from pieces.distributed import rank_and_world
 from pieces.train.config import TrainConfig
 
@@ -19,11 +19,9 @@ DAMAGE = (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, TypeError
 DAMAGE += (AttributeError, UnicodeError)
 
 
+@checked
 class Checkpoint:
-    """The file of a run. Of several processes the first reads and writes, and tells the others.
-
-    Raises: ValueError if the file cannot be written, so that this is known before the first step.
-    """
+    """The file of a run. Of several processes the first reads and writes, and tells the others."""
 
     def __init__(self, path: str | Path) -> None:
         if not isinstance(path, (str, Path)):
@@ -71,10 +69,7 @@ class Checkpoint:
     def resume(
         self, model: nn.Module, optimizer: Optimizer, data: torch.Generator, config: TrainConfig
     ) -> dict[str, list[float]]:
-        """Go on from the file, if it is there; everything is read before anything is changed.
-
-        Raises: ValueError if the file is damaged, or of another config or another model.
-        """
+        """Go on from the file, if it is there; everything is read before anything is changed."""
         state = self._shared()
         if state is None:
             return {"losses": [], "norms": []}
@@ -119,7 +114,7 @@ class Checkpoint:
         return found[0]
 
     def _read(self) -> dict[str, Any] | None:
-        """The file's content, None if there is no file yet. Raises: ValueError."""
+        """The file's content, None if there is no file yet."""
         try:
             self.part.open("wb").close()
             self.part.unlink()

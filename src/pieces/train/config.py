@@ -4,10 +4,11 @@ import math
 from dataclasses import dataclass
 
 from pieces.checks import (
+    Count,
+    checked,
     refuse,
     require,
     require_bool,
-    require_instance,
     require_int,
     require_number,
     require_positive,
@@ -27,7 +28,6 @@ class TrainConfig:
     weighs the same, however the targets fall on parts and processes: the sums of the parts are
     divided by the number of all targets, so the step is that of the uncut batch, to rounding.
 
-    Raises: TypeError, ValueError if a number is out of range.
     """
 
     steps: int
@@ -74,7 +74,8 @@ def _betas(betas: tuple[float, float] | list[float]) -> tuple[float, float]:
     return float(betas[0]), float(betas[1])
 
 
-def learning_rate(step: int, config: TrainConfig) -> float:
+@checked
+def learning_rate(step: Count, config: TrainConfig) -> float:
     """The learning rate of a step, 0 the first.
 
     lr (step + 1) / warmup  in the warm-up, then
@@ -82,8 +83,6 @@ def learning_rate(step: int, config: TrainConfig) -> float:
 
     Source: Loshchilov and Hutter 2017 (SGDR), eq. (5).
     """
-    require_instance("config", config, TrainConfig, "pass TrainConfig(steps)")
-    require_int("step", step, minimum=0)
     if step < config.warmup:
         return config.lr * (step + 1) / config.warmup
     t = (step - config.warmup) / max(1, config.steps - 1 - config.warmup)

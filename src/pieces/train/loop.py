@@ -14,12 +14,10 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
 from pieces.checks import (
+    checked,
     refuse,
     require,
-    require_callable,
-    require_instance,
     require_int,
-    require_module,
 )
 from pieces.distributed import rank_and_world
 from pieces.losses import Loss, next_token_loss
@@ -40,6 +38,7 @@ class Record:
     norms: list[float] = field(default_factory=list)
 
 
+@checked
 def train(
     model: nn.Module,
     draw: Draw,
@@ -58,11 +57,7 @@ def train(
     written at the end, and every ``save_every`` steps, never with numbers that are not finite.
     Of several processes the first reads and writes it for all.
 
-    Raises: ValueError if batch_size does not divide among the processes, the checkpoint cannot be
-    written, is damaged or of another config or model (which is then left as it was), or a batch has
-    nothing to learn; FloatingPointError if a loss or the gradient is no number.
     """
-    require_callable("draw", draw, "the method batch of a task, say")
     if save_every is not None:
         require_int("save_every", save_every)
         rule, remedy = "needs a file to save to", "pass checkpoint="
@@ -87,9 +82,6 @@ class _Run:
     def __init__(
         self, model: nn.Module, config: TrainConfig, loss: Loss, checkpoint: Checkpoint | None
     ) -> None:
-        require_module("model", model)
-        require_callable("loss", loss, "losses.next_token_loss, say")
-        require_instance("config", config, TrainConfig, "pass TrainConfig(steps)")
         self.model, self.config, self.loss, self.checkpoint = model, config, loss, checkpoint
         self.trained = [p for p in model.parameters() if p.requires_grad]
         rule, remedy = "has no parameter to train", "call requires_grad_() on some"
@@ -173,7 +165,7 @@ def _groups(trained: list[nn.Parameter], config: TrainConfig) -> list[dict[str, 
 
 
 def _require_batch(batch: Any, shares: int) -> None:
-    """Refuse what cannot be cut into equal shares. Raises: TypeError, ValueError."""
+    """Refuse what cannot be cut into equal shares."""
     named = isinstance(batch, tuple) and hasattr(batch, "_make") and hasattr(batch, "targets")
     fits = named and all(isinstance(rows, Tensor) and rows.ndim > 0 for rows in batch)
     rule, remedy = "must be a named tuple of tensors, targets among them", "pass a task's batch"

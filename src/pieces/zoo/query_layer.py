@@ -11,17 +11,17 @@ from pieces.attention.cached import visible
 from pieces.blocks import Block
 from pieces.cache.none import NO_CACHE
 from pieces.cache.protocol import LayerCache
-from pieces.checks import require_module
+from pieces.checks import checked
 from pieces.positions import Learned
 from pieces.positions.encoding import Positions
 
 
+@checked
 class LearnedTwice(Learned):
     """``Learned`` with a second table, which the query layer asks for.
 
     Attention layers built with it are told their positions, and do nothing else with it.
     Source: Zeng et al. 2021 (PanGu-α), 2. Shapes: weight, asked.weight [max_seq_len, d_model].
-    Raises: as ``Learned``.
     """
 
     def __init__(self, max_seq_len: int, d_model: int) -> None:
@@ -33,11 +33,11 @@ class LearnedTwice(Learned):
         return {"positions": positions}
 
 
+@checked
 class QueryAttention(CachedAttention):
     """Causal attention whose query at position n is p_n W_Q, whatever token stands there.
 
     Source: Zeng et al. 2021 (PanGu-α), 2, and its published code.
-    Raises: as ``CachedAttention``.
     """
 
     def __init__(
@@ -62,17 +62,16 @@ class QueryAttention(CachedAttention):
         return self.output(merge_heads(heads))
 
 
+@checked
 class ClosingBlock(Block):
     """A block with one norm more, before everything: that which closes the blocks below.
 
     x' = Norm(x),  then as ``Block``
 
-    Raises: TypeError if a part is not a module.
     """
 
     def __init__(self, norm: nn.Module, *parts: nn.Module, **residuals: nn.Module) -> None:
         super().__init__(*parts, **residuals)
-        require_module("norm", norm)
         self.norm = norm
 
     def forward(self, x: Float[Tensor, "B T D"], **options: Any) -> Float[Tensor, "B T D"]:

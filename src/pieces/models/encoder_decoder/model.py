@@ -9,7 +9,13 @@ from torch import Tensor, nn
 from pieces.blocks import Stack
 from pieces.cache import Cache
 from pieces.cache.fit import all_or_nothing, require_fit
-from pieces.checks import refuse, require_instance, require_module, require_positive
+from pieces.checks import (
+    Positive,
+    checked,
+    refuse,
+    require_instance,
+    require_module,
+)
 from pieces.embeddings import TokenEmbedding
 from pieces.models.decoder_only import (
     cached_positions,
@@ -24,6 +30,7 @@ Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
 Ids = Int[Tensor, "B T"]
 
 
+@checked
 class EncoderDecoder(nn.Module):
     """Source and target tokens to the logits of the next target token.
 
@@ -31,8 +38,7 @@ class EncoderDecoder(nn.Module):
 
     ``target_embedding`` left out is the source's; ``head`` left out is the target embedding read
     backwards, its logits multiplied by ``logit_scale``. ``dropout`` acts on the embeddings.
-    Source: Vaswani et al. 2017, 3. Raises: TypeError if a part is not a module, ValueError if
-    logit_scale is not above 0.
+    Source: Vaswani et al. 2017, 3.
     """
 
     def __init__(
@@ -45,12 +51,11 @@ class EncoderDecoder(nn.Module):
         encoder_position: PositionalEncoding | None = None,
         decoder_position: PositionalEncoding | None = None,
         head: nn.Module | None = None,
-        logit_scale: float = 1.0,
+        logit_scale: Positive = 1.0,
         dropout: nn.Module | None = None,
         config: Any = None,
     ) -> None:
         super().__init__()
-        require_positive("logit_scale", logit_scale)
         parts = {
             "embedding": embedding,
             "encoder": encoder,
@@ -80,7 +85,6 @@ class EncoderDecoder(nn.Module):
         ``source_mask`` [B, 1, 1, S] hides padding of the source from all, ``mask`` that of the
         target. With a ``cache`` (``new_cache``) target_ids are the next T tokens; ``encode`` once,
         and call ``decode``, to save the encoder too.
-        Raises: TypeError, ValueError as the parts.
         """
         require_texts("target_ids", target_ids)
         if source_mask is not None:
@@ -153,10 +157,7 @@ class EncoderDecoder(nn.Module):
 
 
 def require_caches(cache: Caches, memory: Tensor) -> tuple[Cache, Cache]:
-    """Its two parts; refuse what was begun with a source of another length.
-
-    Raises: TypeError, ValueError.
-    """
+    """Its two parts; refuse what was begun with a source of another length."""
     require_instance("cache", cache, Caches, "pass model.new_cache()")
     seen, S = cache.source.length(), memory.shape[1]
     if seen not in (0, S):

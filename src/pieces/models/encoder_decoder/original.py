@@ -8,7 +8,7 @@ from torch import nn
 
 from pieces.attention import CachedAttention, CausalCore, CrossAttention, MultiHeadAttention
 from pieces.blocks import Block, CrossBlock, Stack
-from pieces.checks import require_share
+from pieces.checks import checked, require_share
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward
 from pieces.models.config import Config
@@ -37,11 +37,11 @@ class EncoderDecoderConfig(Config):
         require_share("dropout", self.dropout)
 
 
+@checked
 def encoder_decoder(config: EncoderDecoderConfig) -> EncoderDecoder:
     """Build the 2017 model: post-norm, sinusoidal code, one table for source, target and head.
 
     Source: Vaswani et al. 2017, 3 and 5.4; source text (5.1) to (5.11).
-    Raises: TypeError, ValueError if a size is not an int of at least 1 or does not divide.
     """
     D = config.d_model
 
