@@ -1,6 +1,7 @@
 """A whole story: somebody, something, adventures, and the end."""
 
 from collections.abc import Callable
+from typing import no_type_check
 
 from pieces.tasks.base import Split
 from pieces.tasks.stories_adventures import bake, count, keep, lose, meet, reach, seek, visit
@@ -36,6 +37,7 @@ def language(split: Split | None, one_in: int) -> Program:
     One in ``one_in`` things is held out for each person and colour.
     """
 
+    @no_type_check  # so many small calls
     def allowed(person: int, colour: int, thing: int) -> bool:
         held_out = (person + colour + thing) % one_in == 0
         return split is None or held_out == (split == "held_out")
