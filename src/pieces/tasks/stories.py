@@ -28,10 +28,10 @@ class Stories(Task):
     A program tells them (``stories_plots.py``), so the probability of each next word is known; the
     mean of its negative logarithm is a floor, below which no model's loss can stay.
 
-    Held out: who has what in which colour. Where somebody comes to have a thing, a training text
-    never has one with (person + colour + thing) % 10 = 0, and a held-out text has no other. So
-    there are three languages, each with probabilities that sum to one, and they differ at the word
-    for the thing alone (ball, boat, ...):
+    Held out: whose thing has which colour. Whatever somebody in a training text is first said to
+    have, want or have lost, (person + colour + thing) % 10 is never 0 for it; in a held-out text it
+    always is. So there are three languages, each with probabilities that sum to one; they differ
+    only in the nouns (ball, boat, ...) that can follow there:
 
     split="train"       the language of the training texts: their floor
     split="held_out"    the language of the held-out texts: their floor, for who knows the rule

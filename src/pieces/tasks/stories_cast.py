@@ -70,7 +70,7 @@ class Tale:
         self.focus: Someone | None = None
         self.seen: list[str] = []
         self.home: str | None = None
-        self.near = True
+        self.safe = True  # until the toy falls into the well
         self.hero: Someone
         self.toy: Thing
 
