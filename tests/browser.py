@@ -251,8 +251,15 @@ def picture(page: Page, at: int = 0) -> str:
 
 
 def state(page: Page, widget) -> dict:
-    """Return the traits of a widget as the page has them."""
+    """Return the traits of a widget as the page has them, what it computes from them included."""
+    page.evaluate(PAINTED)
     return page.evaluate(STATE, getattr(widget, "model_id", widget))
+
+
+def said(page: Page, at: int = 0) -> str:
+    """Return the sentence under a widget's picture, once the picture is drawn."""
+    page.evaluate(PAINTED)
+    return page.locator(".p-say").nth(at).inner_text()
 
 
 def put(page: Page, widget, **traits) -> None:

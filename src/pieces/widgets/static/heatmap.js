@@ -1,5 +1,5 @@
 /** The heat map: a canvas that reads like a table. Masked cells are hatched, never just pale. */
-import { css, format, h, lightness, mix, onTheme, readColours } from "./dom.js";
+import { css, format, h, lightness, mix, readColours } from "./dom.js";
 
 const COLOURS = ["paper", "ink", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output", "residual", "mask", "leak"];
 const STEPS = 48;
@@ -223,7 +223,7 @@ export function heatmap(frame, options) {
   board.addEventListener("blur", () => { tell(null); options.point?.(null, null); paint(); });
 
   frame.onWidth(board, (now) => { width = now; paint(); });
-  frame.onDispose(onTheme(() => { ramp = null; paint(); }));
+  frame.onTheme(() => { ramp = null; paint(); });
   frame.table(caption, () => picture && {
     head: [`${rowAxis} \\ ${columnAxis}`, ...picture.values[0].map((_, j) => nameOf(picture.columns, j))],
     rows: picture.values.map((row, i) => [nameOf(picture.rows, i),
