@@ -55,7 +55,7 @@ def mask_explorer(root, s):
     same_map(grid, mask.int().tolist(), mask=mask, marks=marked(mask), digits=0, **named)
     same_map(weights, masked_softmax(draws, mask).tolist(), mask=mask, **named)
     same_map(reached, reach.int().tolist(), mask=reach, marks=marked(reach), digits=0, **named)
-    line = root.locator(".p-code code").inner_text().split("  with ")[0]
+    line = root.locator(".p-code code").inner_text().split(" with ")[0]
     made = eval(line, {"masks": masks, "torch": torch}).expand(1, 1, T, T)[0, 0]
     right(torch.equal(made, plain), f"{line} makes another mask")
     said = root.locator(".p-say").inner_text()

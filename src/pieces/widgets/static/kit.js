@@ -30,7 +30,7 @@ export function frame(el, { title, name, heading = true }) {
   const details = h("details", { class: "p-details", ontoggle: () => fill() }, h("summary", {}, "Table view"), tables);
   const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title, onkeydown: keep },
     heading ? h("div", { class: "p-title" }, title) : null, controls, panes, sentence, voice, details);
-  const { note, fail, guarded, recover } = boundary(root);
+  const { note, guarded, recover } = boundary(root);
   controls.after(note);
   el.replaceChildren(root);
   const drawers = [];
@@ -40,8 +40,10 @@ export function frame(el, { title, name, heading = true }) {
   const fill = guarded(() => { if (details.open) fillTables(tables, sources); });
   const speech = afterRest(() => { if (voice.textContent !== sentence.textContent) voice.textContent = sentence.textContent; }, REST);
   const pulse = oncePerFrame(() => view.draw());
+  let begun = false;
+  let wanted = null;
   const view = {
-    root, controls, panes, sentence, details, fail,
+    root, controls, panes, sentence, details, guarded,
     /** What to do at each redraw, in order. */
     onDraw(step) { drawers.push(step); },
     onDispose(step) { disposers.push(step); },
@@ -59,15 +61,18 @@ export function frame(el, { title, name, heading = true }) {
     /** The sentence under the picture: what is to be seen there now. It is spoken when it has come to rest. */
     say(text) {
       if (sentence.textContent === text) return;
-      if (sentence.textContent || root.isConnected) speech.ask();
+      if (begun) speech.ask();
       sentence.textContent = text;
     },
     /** Draw in the next frame: once, however often it is asked for. */
     redraw() { pulse.ask(); },
+    /** Do `work` in the next frame, before it is drawn; only the last one asked for is done. */
+    soon(work) { wanted = work; pulse.ask(); },
+    catchUp() { const work = wanted; wanted = null; work?.(); },
     /** Draw now; what fails is said and the last picture stays. */
     draw: guarded(() => { view.drawFirst(); recover(); }),
     /** Draw now; what fails is thrown, since there is no picture yet. */
-    drawFirst() { drawers.forEach((step) => step()); fill(); },
+    drawFirst() { drawers.forEach((step) => step()); fill(); begun = true; },
     dispose() {
       [pulse, speech].forEach((one) => one.cancel());
       disposers.forEach((step) => step());
@@ -85,12 +90,13 @@ export function frame(el, { title, name, heading = true }) {
  */
 export function live(model, view, used = () => ({})) {
   let drawing = false;
-  const { draw, drawFirst } = view;
-  const settled = (step) => () => {
+  const { draw, drawFirst, guarded } = view;
+  const prepare = () => { view.catchUp(); report(model, used(model)); };
+  const settled = (...steps) => () => {
     drawing = true; // what is written while drawing asks for no other draw
-    try { report(model, used(model)); step(); } finally { drawing = false; }
+    try { steps.forEach((step) => step()); } finally { drawing = false; }
   };
-  view.draw = settled(draw);
+  view.draw = settled(guarded(prepare), draw);
   const changed = () => { if (!drawing) view.redraw(); };
   model.on("change", changed);
   const end = () => {
@@ -99,7 +105,7 @@ export function live(model, view, used = () => ({})) {
   };
   try {
     view.measure();
-    settled(drawFirst)();
+    settled(prepare, drawFirst)();
   } catch (error) {
     end();
     throw error;

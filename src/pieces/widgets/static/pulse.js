@@ -49,7 +49,6 @@ export function boundary(root) {
   };
   return {
     note,
-    fail,
     /** The same function, whose failure is said. */
     guarded: (work) => (...given) => { try { return work(...given); } catch (error) { return fail(error); } },
     recover() {

@@ -59,10 +59,16 @@ function render({ model, el }) {
   slider(view, model, "n_keys", { label: "keys", min: 2, max: 12 });
   button(view, { label: "Draw again", press: () => report(model, { seed: (count(model, "seed", 0, 9999, 2894) + 1) % 10000 }) });
 
+  let aim = null; // where the query is wanted, until the next frame takes it there
+  const go = () => {
+    const { x, y } = aim;
+    aim = null;
+    report(model, read(model).D > 1 ? { query_x: x, query_y: y } : { query_x: x }); // with D = 1 there is no y
+  };
   const map = plane(view, {
     caption: "First two coordinates: drag the query",
-    where: () => read(model),
-    move: (x, y) => report(model, read(model).D > 1 ? { query_x: x, query_y: y } : { query_x: x }), // with D = 1 there is no y
+    where: () => ({ ...read(model), ...aim }),
+    move: (x, y) => { aim = { x, y }; view.soon(go); },
   });
   const chart = bars(view, {
     caption: "Each key's score and weight",

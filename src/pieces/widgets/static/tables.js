@@ -15,9 +15,15 @@ export function fillTables(place, sources) {
     const rows = place.children[n].querySelectorAll("tr");
     [data.head, ...data.rows].forEach((texts, i) => {
       const cells = rows[i].cells;
-      texts.forEach((text, j) => { if (cells[j].textContent !== text) cells[j].textContent = text; });
+      texts.forEach((text, j) => put(cells[j], String(text)));
     });
   });
+}
+
+/** A changed text in the node that is there: no new nodes, the cheapest change there is. */
+function put(cell, text) {
+  if (!cell.firstChild) cell.append(text);
+  else if (cell.firstChild.data !== text) cell.firstChild.data = text;
 }
 
 function table(caption, { head, rows }) {
