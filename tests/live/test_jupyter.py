@@ -146,7 +146,7 @@ def ran(chromium, address):
     """Open a notebook and run every cell."""
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     page.record = Record(page)
     page.goto(address)
     page.wait_for_function(

@@ -39,7 +39,7 @@ class TestAThrow:
             note.wait_for()
             assert LATE in note.inner_text()
             assert note.get_attribute("role") == "alert"
-            assert place.get_attribute("data-state") == "failed"
+            assert place.get_attribute("data-state") == "stale"
             assert place.get_attribute("data-error") == "six"
             assert page.locator("canvas").first.is_visible(), "the last picture stays"
             faded = page.locator(".p-panes").evaluate("(e) => getComputedStyle(e).opacity")
