@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from browser import opened, picture, state
+from browser import opened, picture, said, state
 from pieces import masks
 from pieces.widgets import FillMask, PredictNumber
 
@@ -180,7 +180,7 @@ class TestFillMask:
         with bench.show(widget) as page:
             assert check(page) == "✗ 9 cells are wrong. How wide is it?"
             fill(page, masks.causal(5))
-            assert page.locator(".p-say").inner_text() == "", "an old verdict is gone"
+            assert said(page) == "", "an old verdict is gone"
             before = picture(page)
             assert check(page).startswith("✗ 6 cells are wrong.")
             assert state(page, widget)["correct"] is False
@@ -222,7 +222,7 @@ class TestFillMask:
             board = page.locator(".p-board")
             board.press("ArrowRight")
             board.press("ArrowRight")
-            assert page.locator(".p-hidden").inner_text() == "query ask, key <i>c: masked"
+            assert page.locator(".p-pane .p-hidden").inner_text() == "query ask, key <i>c: masked"
 
     def test_what_was_filled_survives_a_reload(self, bench):
         widget = band()
