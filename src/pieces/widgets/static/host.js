@@ -134,6 +134,7 @@
       stage.addEventListener("pieces-recovered", () => mark(place, "live"));
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
+      place.querySelector(".pieces-wait")?.remove(); // its words and its still have been replaced
       place.cleanUp = drawn;
       // Its canvases have their heights a frame from now; until then the space kept for it must stand.
       requestAnimationFrame(() => requestAnimationFrame(() => hold(place, stage)));
