@@ -1,5 +1,5 @@
 /** The heat map: a canvas that reads like a table. Masked cells are hatched, never just pale. */
-import { css, format, h, lightness, mix, onTheme, readColours } from "./dom.js";
+import { css, format, h, lightness, mix, readColours } from "./dom.js";
 
 const COLOURS = ["paper", "ink", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output", "residual", "mask", "leak"];
 const STEPS = 48;
@@ -29,6 +29,7 @@ export function heatmap(frame, options) {
   let ramp = null;
   let cursor = null;
   let pointed = null;
+  let pressed = null;
   let byKeys = false;
   let layout = { cell: 0, left: 0, top: 0 };
 
@@ -208,8 +209,8 @@ export function heatmap(frame, options) {
       paint();
     } else if ((event.key === "Enter" || event.key === " ") && cursor && options.press) {
       event.preventDefault();
+      pressed = { ...cursor }; // what has become of it is said when it is drawn
       options.press(cursor.i, cursor.j);
-      voice.textContent = words(cursor.i, cursor.j);
       tell(cursor);
     } else if (event.key === "Escape") { cursor = null; tell(null); options.point?.(null, null); paint(); }
   });
@@ -223,7 +224,7 @@ export function heatmap(frame, options) {
   board.addEventListener("blur", () => { tell(null); options.point?.(null, null); paint(); });
 
   frame.onWidth(board, (now) => { width = now; paint(); });
-  frame.onDispose(onTheme(() => { ramp = null; paint(); }));
+  frame.onTheme(() => { ramp = null; paint(); });
   frame.table(caption, () => picture && {
     head: [`${rowAxis} \\ ${columnAxis}`, ...picture.values[0].map((_, j) => nameOf(picture.columns, j))],
     rows: picture.values.map((row, i) => [nameOf(picture.rows, i),
@@ -242,6 +243,8 @@ export function heatmap(frame, options) {
       }
       if (cursor && (cursor.i >= next.values.length || cursor.j >= next.values[0].length)) cursor = null;
       paint();
+      if (pressed) voice.textContent = words(pressed.i, pressed.j);
+      pressed = null;
       if (pointed) tell(pointed.i < next.values.length && pointed.j < next.values[0].length ? pointed : null);
     },
     describe(text) { board.setAttribute("aria-description", text); },
