@@ -14,13 +14,13 @@ export function arrange(brush, width, { T, S, rows, columns, largest = 56 }, fam
   brush.font = `${SIZE_OF_TEXT}px ${family}`;
   const widest = (names) => names.reduce((most, name) => Math.max(most, brush.measureText(name ?? "").width), 0);
   const long = widest(rows);
-  const left = long > 0 ? Math.ceil(Math.min(Math.max(48, width * 0.3), Math.max(18, long + 9))) : 18;
+  const left = long > 0 ? Math.ceil(Math.min(Math.max(48, width * 0.3), Math.max(18, long + 9))) : T < 100 ? 18 : 27;
   const cell = Math.max(0.25, Math.min(largest, (width - left - 1) / Math.max(1, S)));
   const needs = widest(columns);
   const tilted = needs > cell - 4 && columns.some((name) => name?.length > 1);
   const top = tilted ? Math.ceil(Math.min(58, needs * 0.72 + 14)) : 18;
   const high = Math.min(cell, Math.max(0.25, 720 / Math.max(1, T)));
-  return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1), room: left - 7, gap: cell > 9 ? 1 : cell >= SMALL ? 0.4 : 0 };
+  return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1), room: long > 0 ? left - 7 : left, gap: cell > 9 ? 1 : cell >= SMALL ? 0.4 : 0 };
 }
 
 /** @typedef {ReturnType<typeof arrange>} Layout
