@@ -10,7 +10,7 @@ function commit(model, trait, value) {
 }
 
 /** A slider. `scale: "power"` steps through powers of two; `into` is where it stands, above the panes if not said.
- *  @param {{label: string, min: number, max: number, step?: number, show?: (n: number) => string}} options */
+ *  @param {{label: string, min: number, max: number, step?: number, scale?: "power", into?: Element, show?: (n: number) => string}} options */
 export function slider(frame, model, trait, { label, min, max, step = 1, scale, into = frame.controls, show = (n) => String(n) }) {
   const power = scale === "power";
   const toTrait = (x) => (power ? 2 ** x : x);

@@ -56,7 +56,7 @@ function paintBoxes(brush, layout, cells, ramp, hatch, family) {
       brush.fillStyle = shade.fill;
       brush.fillRect(x, y, w, t);
       const was = cells.ghost?.(i, j);
-      if (was !== undefined && Number.isFinite(was) && was !== value && cell >= 9) notch(brush, x, y, w, t, ramp, ramp.shade(was, cells.top).fill);
+      if (Number.isFinite(was) && Math.abs(was - value) > cells.top / 50 && cell >= 9) notch(brush, x, y, w, t, ramp, ramp.shade(was, cells.top).fill);
       if (!Number.isFinite(value)) noNumber(brush, value, x, y, w, t, shade, fits ? family : null);
       else if (fits) word(brush, printed(value, cells.digits), x, y, w, t, shade.text, family);
     }
@@ -129,13 +129,18 @@ function paintPoints(brush, { cell, high, left, top, T, S }, cells, ramp, hatch)
 /** A ring stands on a halo of paper, so that it is seen on any cell. */
 function rings(brush, { cell, high, left, top, gap, T, S }, mark, ramp) {
   const wide = cell > 14 ? 2 : 1;
-  for (const [colour, width] of [[ramp.paper, wide + 2], [ramp.leak, wide]]) {
-    brush.strokeStyle = css(colour);
-    brush.lineWidth = width;
-    for (let i = 0; i < T; i++) {
-      for (let j = 0; j < S; j++) {
-        if (mark(i, j)) brush.strokeRect(left + j * cell + 2, top + i * high + 2, Math.max(0.5, cell - gap - 4), Math.max(0.5, high - gap - 4));
-      }
+  const boxes = [];
+  for (let i = 0; i < T; i++) {
+    for (let j = 0; j < S; j++) {
+      if (mark(i, j)) boxes.push([left + j * cell + 2, top + i * high + 2, Math.max(0.5, cell - gap - 4), Math.max(0.5, high - gap - 4)]);
     }
   }
+  brush.beginPath();
+  boxes.forEach(([x, y, w, t]) => brush.rect(x, y, w, t));
+  brush.strokeStyle = css(ramp.paper);
+  brush.lineWidth = wide + 2;
+  brush.stroke();
+  brush.strokeStyle = css(ramp.leak);
+  brush.lineWidth = wide;
+  boxes.forEach(([x, y, w, t]) => brush.strokeRect(x, y, w, t));
 }

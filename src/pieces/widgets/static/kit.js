@@ -6,7 +6,7 @@ import { h, onWidth } from "./dom.js";
 export { choice, clamp, count, format, h, numbers, onTheme, text, words } from "./dom.js";
 export { button, matrixEditor, numberField, select, slider, stepper, toggle } from "./controls.js";
 export { heatmap } from "./heatmap.js";
-export { bars, lines } from "./plots.js";
+export { bars } from "./plots.js";
 
 /**
  * The frame of a widget: controls above, panes below, a sentence, and a table view.

@@ -43,6 +43,19 @@ export const words = {
     looks: (word, seen) => `${word} looks at ${seen.map(([other, weight]) => `${other} ${weight}`).join(", ")}.`,
     blind: (word) => `${word} looks at nothing.`,
   },
+  blocks: {
+    shape: (name, shape, strides) => `${name}: [${shape.join(", ")}], strides (${strides.join(", ")})`,
+    cell: (label, value) => (label === value ? label : `${label}: ${value}`),
+    index: "index",
+  },
+  table: {
+    sorted: (title, down) => `Sorted by ${title}, ${down ? "largest" : "smallest"} first`,
+    unsorted: "In the order it came in",
+  },
+  parts: {
+    whole: "whole", name: "part", value: "size",
+    part: (whole, name, value, share) => `${whole}, ${name}: ${value}, ${share} %`,
+  },
   bars: { key: "key" },
   plane: {
     table: "The plane", head: ["vector", "x", "y"], query: "query", key: (n) => `key ${n}`, none: "–", letter: "q",
