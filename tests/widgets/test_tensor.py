@@ -119,21 +119,3 @@ def test_a_ghost_is_the_state_before_a_whole_drag(run):
           .map(([state, when]) => g.of(state, state, when));"""
     )
     assert got == [None, "a", "a", "a", "a", "d"]
-
-
-def test_many_wishes_make_one_draw_a_frame(desk):
-    with desk.open("frames") as page:
-        draws = page.evaluate(
-            """async () => {
-              let draws = 0;
-              const drawer = kit.oncePerFrame(() => { draws++; });
-              for (let i = 0; i < 50; i++) drawer.soon();
-              const seen = [draws];
-              await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
-              seen.push(draws);
-              drawer.soon(); drawer.now();
-              await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
-              return [...seen, draws];
-            }"""
-        )
-        assert draws == [0, 1, 2]

@@ -1,7 +1,7 @@
 /** Who looks at whom, as arcs over words. No line ever lies over a word: it runs above a line, or in the margin. */
 import { chips } from "./chips.js";
 import { format, h } from "./dom.js";
-import { oncePerFrame } from "./frames.js";
+import { oncePerFrame } from "./pulse.js";
 import { createSelection } from "./selection.js";
 import { words as spoken } from "./words.js";
 
@@ -54,7 +54,7 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
   let places = [];
   let wrapped = false;
   let room = CHANNEL;
-  const drawer = oncePerFrame(paint);
+  const drawer = oncePerFrame(frame.guarded(paint));
 
   function arrange() {
     if (!data || !stage.clientWidth) return;
@@ -106,7 +106,7 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
     return data.words[n] === undefined ? "" : seen.length ? text.looks(data.words[n], seen) : text.blind(data.words[n]);
   }
   frame.onWidth(stage, arrange);
-  frame.onDispose(selection.subscribe(() => drawer.soon()));
+  frame.onDispose(selection.subscribe(() => drawer.ask()));
   frame.onDispose(() => { drawer.cancel(); row.stop(); });
   frame.table(caption, () => data && { head: text.head, rows: data.links.map(({ from, to, weight }) => [data.words[from], data.words[to], format(weight, 4)]) });
   return {

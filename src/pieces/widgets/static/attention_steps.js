@@ -1,6 +1,6 @@
 /** Self-attention in five steps, on numbers that can be edited, with one row written out. */
 import {
-  choice, count, format, frame, h, heatmap, live, matrixEditor, numbers, report, select, slider, stepper,
+  choice, count, format, frame, guard, h, heatmap, live, matrixEditor, numbers, report, select, slider, stepper,
 } from "./kit.js";
 import { masks, selfAttention } from "./twin.js";
 
@@ -26,6 +26,10 @@ function read(model) {
   s.mask = choice(model, "mask", ["none", "causal"]) === "causal" ? masks.causal(T) : null;
   return { ...s, ...selfAttention(s.X, s) };
 }
+
+/** The values that are used for the controls. */
+const used = (model) => ({ step: count(model, "step", 0, 4), row: count(model, "row", 1, T, 2),
+  mask: choice(model, "mask", ["none", "causal"]) });
 
 const four = (x) => format(x, 4);
 /** A number as it was typed, up to four digits. */
@@ -110,7 +114,7 @@ function render({ model, el }) {
     view.say(SAID[now.step](now, row));
     report(model, { query: now.Q[now.row], weights: now.weights, output: now.output });
   });
-  return live(model, view);
+  return live(model, view, used);
 }
 
 /** A list of lines whose nodes are made once. */
@@ -162,4 +166,4 @@ function editors(view, model) {
   return h("div", { class: "p-editing" }, h("details", { class: "p-details" }, h("summary", {}, "Edit the numbers"), tables), back);
 }
 
-export default { render };
+export default guard(render);

@@ -1,7 +1,7 @@
 /** Curves on axes, linear or logarithmic: gaps, several runs over each other, and a cursor that reads them. */
 import { format, h } from "./dom.js";
-import { oncePerFrame } from "./frames.js";
 import { median, nearest, thread } from "./paths.js";
+import { oncePerFrame } from "./pulse.js";
 import { makeScale, tickName, ticks } from "./scales.js";
 import { extent } from "./tensor.js";
 import { words } from "./words.js";
@@ -89,7 +89,7 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     point();
   }
   /** The cursor: a line, a dot on each curve, and the numbers beside the names. */
-  const drawer = oncePerFrame(point);
+  const drawer = oncePerFrame(frame.guarded(point));
   function point() {
     if (!axes) return;
     const x = cursor === null ? NaN : axes.px(data.x[cursor]);
@@ -107,7 +107,7 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     const next = index === null || !data?.x.length ? null : Math.min(data.x.length - 1, Math.max(0, index));
     if (next === cursor) return;
     cursor = next;
-    drawer.soon();
+    drawer.ask();
     read?.(cursor);
   }
   const under = (event) => {

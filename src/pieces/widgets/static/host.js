@@ -95,8 +95,14 @@
       + "the downloaded notebook has it too.";
     place.querySelector(".pieces-stage")?.remove();
     place.append(note);
-    place.dataset.state = "failed";
-    place.dataset.error = String(error?.message ?? error);
+    mark(place, "failed", error);
+  }
+
+  /** How a place stands, for tests and for the style sheet. */
+  function mark(place, state, error) {
+    place.dataset.state = state;
+    if (error === undefined) delete place.dataset.error;
+    else place.dataset.error = String(error?.message ?? error);
   }
 
   /** From now on a place is as high as its widget. While a control moves it only grows, so that the page
@@ -124,6 +130,8 @@
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
+      stage.addEventListener("pieces-failed", ({ detail }) => mark(place, "failed", detail));
+      stage.addEventListener("pieces-recovered", () => mark(place, "live"));
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
       place.cleanUp = drawn;

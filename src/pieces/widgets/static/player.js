@@ -77,12 +77,12 @@ export function player(frame, { label, states, show, rest = () => {}, name = (n)
     target = Math.min(last(), Math.max(0, to));
     if (still() || tween <= 0) return jump(target);
     const [from, began] = [place, performance.now()];
-    const step = (now) => {
+    const step = frame.guarded((now) => {
       const t = Math.min(1, Math.max(0, (now - began) / tween));
       put(t < 1 ? from + (target - from) * ease(t) : target);
       if (t < 1) asked = requestAnimationFrame(step);
       else { asked = 0; arrived(); }
-    };
+    });
     asked = requestAnimationFrame(step);
   }
   /** One step, by hand: it ends the playing. */
