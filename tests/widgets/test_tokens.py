@@ -110,6 +110,8 @@ def test_chips_are_chosen_by_keyboard_and_pointer(make):
     assert page.evaluate("s.picked.token") is None
 
 
-@pytest.mark.parametrize(("a", "b", "far"), [("kitten", "sitting", 3), ("", "abc", 3), ("x", "x", 0)])
+@pytest.mark.parametrize(
+    ("a", "b", "far"), [("kitten", "sitting", 3), ("", "abc", 3), ("x", "x", 0)]
+)
 def test_distance_of_words(make, a, b, far):
     assert make().evaluate("([a, b]) => kit.distance(a, b)", [a, b]) == far
