@@ -25,7 +25,7 @@ READ = """() => {
     arcs: [...document.querySelectorAll(".p-arc")].map((path) => {
       const length = path.getTotalLength();
       const points = Array.from({ length: 121 }, (_, n) => path.getPointAtLength((length * n) / 120)).map(({ x, y }) => [x, y]);
-      return { from: +path.dataset.from, to: +path.dataset.to, width: +path.getAttribute("stroke-width"),
+      return { from: +path.dataset.query, to: +path.dataset.key, width: +path.getAttribute("stroke-width"),
         on: path.classList.contains("p-arc-on"), points };
     }),
     size: [stage.width, stage.height],
@@ -133,7 +133,7 @@ def test_the_table_holds_every_link(page):
     weights = causal(3)
     draw(page, WORDS[:3], weights)
     head, rows = table(page)
-    assert head == ["from", "to", "weight"]
+    assert head == ["word", "looks at", "weight"]
     assert rows == [
         [WORDS[i], WORDS[j], f"{weights[i, j]:.4f}"] for i in range(3) for j in range(i + 1)
     ]

@@ -87,7 +87,7 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
       const [a, b] = [places[link.from], places[link.to]];
       if (!a || !b) return null;
       return h("path", {
-        class: bright ? "p-arc p-arc-on" : "p-arc", "data-role": link.role ?? role, "data-from": link.from, "data-to": link.to,
+        class: bright ? "p-arc p-arc-on" : "p-arc", "data-role": link.role ?? role, "data-query": link.from, "data-key": link.to,
         d: wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room), "stroke-width": (0.8 + 4.2 * Math.min(1, link.weight)).toFixed(2),
       });
     };
