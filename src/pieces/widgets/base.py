@@ -9,6 +9,8 @@ from typing import Any, ClassVar, NoReturn
 
 import anywidget
 
+from pieces.widgets.traits import Result
+
 STATIC = Path(__file__).parent / "static"
 IMPORT = re.compile(r'(?P<head>\bfrom\s+)"\./(?P<name>\w+)\.js"')
 
@@ -97,6 +99,12 @@ class PieceWidget(anywidget.AnyWidget):
         return sorted(name for name in own if not name.startswith("_"))
 
     @classmethod
+    def inputs(cls) -> list[str]:
+        """Return the names of the traits that Python gives: all but those the browser computes."""
+        traits = cls.class_traits()
+        return [name for name in cls.controls() if not isinstance(traits[name], Result)]
+
+    @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return how many rows it has, of cells or controls, where its height depends on its state.
 
@@ -107,6 +115,10 @@ class PieceWidget(anywidget.AnyWidget):
     def describe(self) -> str:
         """Return the widget in words: what a reader without a picture gets."""
         return self.title
+
+    def still(self) -> str:
+        """Return a picture as HTML that needs no browser to be made, "" where there is none."""
+        return ""
 
     def __repr__(self) -> str:
         """Return a text that is the same on every machine, so that outputs can be compared."""

@@ -7,6 +7,7 @@ import torch
 
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
+from pieces.widgets.stills import grid
 from pieces.widgets.traits import Matrix, Result, Text, Words
 
 
@@ -61,3 +62,8 @@ class FillMask(PieceWidget):
     def describe(self) -> str:
         """Return the question."""
         return self.question
+
+    def still(self) -> str:
+        """Return the empty grid, to be filled in on paper."""
+        empty = torch.zeros(len(self.answer), len(self.answer[0]))
+        return grid(empty, "query", "Which cells may attend?", rows=self.rows, columns=self.columns)

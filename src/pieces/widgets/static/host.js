@@ -130,7 +130,7 @@
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
-      stage.addEventListener("pieces-failed", (event) => mark(place, "failed", /** @type {CustomEvent} */ (event).detail));
+      stage.addEventListener("pieces-failed", (event) => mark(place, "stale", /** @type {CustomEvent} */ (event).detail));
       stage.addEventListener("pieces-recovered", () => mark(place, "live"));
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
