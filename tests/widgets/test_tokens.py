@@ -84,6 +84,24 @@ def test_nothing_typed_is_lost_and_all_of_it_can_be_undone(make):
     assert page.get_by_role("button", name="Undo my text").is_hidden()
 
 
+def test_a_kept_text_comes_back(make):
+    page = make()
+    page.evaluate(
+        """(vocabulary) => {
+          document.querySelector("main").replaceChildren();
+          window.store = { text: "Lily was", read() { return this.text; }, write(text) { this.text = text; } };
+          const field = kit.tokenField(made(), { label: "Kept", vocabulary, text: "the", kept: store, change() {} });
+          document.querySelector("main").append(field.box);
+          field.start();
+        }""",
+        VOCABULARY,
+    )
+    field = page.get_by_label("Kept")
+    assert field.input_value() == "Lily was"
+    field.fill("the bear zzz")
+    assert page.evaluate("store.text") == "the bear zzz"
+
+
 def test_chips_are_chosen_by_keyboard_and_pointer(make):
     page = make()
     page.evaluate(

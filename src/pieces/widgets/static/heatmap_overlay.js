@@ -36,7 +36,8 @@ export function overlay() {
   }
   return {
     svg,
-    /** Names beside and above the cells. @param {Layout} next @param {string[]} rows @param {string[]} columns */
+    /** Names beside and above the cells.
+     *  @param {Layout} next @param {string[]} rows @param {string[]} columns */
     label(next, rows, columns) {
       layout = next;
       const { cell, high, left, top, tilted, T, S, width, height, room } = layout;
