@@ -68,9 +68,9 @@ def live_place(model_id, model, cls, first):
 def waiting(cls, state):
     """Return what stands in the place of a widget that is not alive: its words, and a still."""
     try:
-        widget = cls(**{name: state[name] for name in cls.inputs() if name in state})
+        widget = cls.revived(state)
         words, still = widget.describe(), widget.still()
-    except ValueError:  # a damaged state has no words of its own
+    except (KeyError, TypeError, ValueError):  # a damaged state has no words of its own
         words, still = "", ""
     words = f"{cls.title}: {words}" if words else cls.title
     words = html.escape(words if words[-1] in ".?!" else f"{words}.")

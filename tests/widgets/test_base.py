@@ -11,7 +11,7 @@ from samples import NAMES, example
 
 import pieces.widgets
 from axe import violations
-from browser import picture, put, space, state
+from browser import PAINTED, picture, put, space, state
 from pieces.widgets.base import STATIC, PieceWidget, imports, inlined
 from pieces.widgets.traits import Result, Text, Words
 
@@ -280,13 +280,18 @@ class TestBadState:
             original = state(page, widget)
             bad = ", ".join([*map(json.dumps, BAD), *WORSE])
             blanks = page.evaluate(
-                f"""([id, trait]) => [{bad}].flatMap((value) => {{
-                  const what = `${{typeof value}} ${{JSON.stringify(value)}}: `;
-                  try {{ window.pieces.model(id).set(trait, value); }}
-                  catch (error) {{ return [what + error]; }}
-                  const height = document.querySelector(".pieces").getBoundingClientRect().height;
-                  return height > 80 ? [] : [what + "blank"];
-                }})""",
+                f"""async ([id, trait]) => {{
+                  const blanks = [];
+                  for (const value of [{bad}]) {{
+                    window.pieces.model(id).set(trait, value);
+                    await ({PAINTED})();
+                    const what = `${{typeof value}} ${{JSON.stringify(value)}}`;
+                    const pieces = document.querySelector(".pieces");
+                    if (pieces.offsetHeight <= 80) blanks.push(`${{what}}: blank`);
+                    if ("stale" in pieces.dataset) blanks.push(`${{what}}: failed`);
+                  }}
+                  return blanks;
+                }}""",
                 [widget.model_id, trait],
             )
             assert blanks == []

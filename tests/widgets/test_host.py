@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import re
 import threading
 from contextlib import contextmanager
 

@@ -105,6 +105,11 @@ class PieceWidget(anywidget.AnyWidget):
         return [name for name in cls.controls() if not isinstance(traits[name], Result)]
 
     @classmethod
+    def revived(cls, state: Mapping[str, Any]) -> "PieceWidget":
+        """Return the widget of a saved state, to be asked for its words where no kernel runs."""
+        return cls(**{name: state[name] for name in cls.inputs() if name in state})
+
+    @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return how many rows it has, of cells or controls, where its height depends on its state.
 

@@ -54,6 +54,11 @@ class FillMask(PieceWidget):
         super().__init__(question=question, answer=mask.double(), **kwargs)
 
     @classmethod
+    def revived(cls, state: Mapping[str, Any]) -> PieceWidget:
+        """Return the exercise of a saved state, which keeps its mask as numbers."""
+        return super().revived({**state, "answer": torch.tensor(state["answer"]).bool()})
+
+    @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return the number of queries; None if the state is damaged."""
         answer = state.get("answer")
