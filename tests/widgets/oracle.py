@@ -59,7 +59,14 @@ CANVASES = """(root) => [...root.querySelectorAll(".p-pane")].flatMap((pane) => 
   if (!canvas || !pane.offsetParent || !canvas.width) return [];
   const style = getComputedStyle(pane);
   const colour = (name) => style.getPropertyValue(`--p-${name}`).trim();
-  return [{ caption: pane.querySelector("figcaption").textContent, marks: window.drawn(canvas),
+  // Labels and frames lie over the canvas, in the same pixels.
+  const labels = [...pane.querySelectorAll(".p-names text")].map((node) => ({ kind: "text", text: node.textContent,
+    at: (node.getAttribute("transform")?.match(/-?[\\d.]+/g) ?? [node.getAttribute("x"), node.getAttribute("y")]).slice(0, 2).map(Number) }));
+  const frames = [...pane.querySelectorAll("[data-frame]:not([hidden]) .p-ring")].map((node) => {
+    const [x, y, w, h] = ["x", "y", "width", "height"].map((name) => Number(node.getAttribute(name)));
+    return { kind: "ring", box: [x, y, x + w, y + h] };
+  });
+  return [{ caption: pane.querySelector("figcaption").textContent, marks: [...window.drawn(canvas), ...labels, ...frames],
     paper: colour("paper"), label: pane.querySelector(".p-board").ariaLabel }];
 })"""
 BARS = """(root) => [...root.querySelectorAll(".p-bar-row:not(.p-bar-head)")].map((row) => ({

@@ -94,7 +94,7 @@ class TestPython:
 
     @pytest.mark.parametrize("module", sorted(path.stem for path in STATIC.glob("*.js")))
     def test_a_module_needs_nothing_from_elsewhere(self, module):
-        text = inlined(module)
+        text = re.sub(r"/\*.*?\*/", "", inlined(module), flags=re.S)  # comments name types
         assert not imports(text)
         assert not re.search(r"""(?:from|import)\s*\(?\s*["'](?!data:)""", text)
         assert "innerHTML" not in text, "typed text is only ever text"

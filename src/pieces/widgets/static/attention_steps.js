@@ -7,7 +7,8 @@ import { masks, selfAttention } from "./twin.js";
 const STEPS = ["project", "score", "scale", "softmax", "mix"];
 const T = 6;
 const WEIGHTS = { Wq: "query", Wk: "key", Wv: "value" };
-/** Every matrix: its name, its role, its caption, and whether it is 6 × 6. */
+/** Every matrix: its name, its role, its caption, and whether it is 6 × 6.
+ *  @type {[string, string, string, boolean?][]} */
 const MAPS = [
   ["X", "residual", "input X"], ["Q", "query", "queries Q"], ["K", "key", "keys K"],
   ["scores", "score", "scores Q Kᵀ", true], ["scaled", "score", "scaled Q Kᵀ / √3", true],
@@ -21,6 +22,7 @@ const FOLLOWED = { project: ["X", "Q", "K", "V"], score: ["Q", "scores"], scale:
   softmax: ["scaled", "weights"], mix: ["weights", "output"] };
 
 function read(model) {
+  /** @type {any} */
   const s = { X: numbers(model, "X", T, 3), step: STEPS[count(model, "step", 0, 4)], row: count(model, "row", 1, T, 2) - 1 };
   for (const trait of Object.keys(WEIGHTS)) s[trait] = numbers(model, trait, 3, 3);
   s.mask = choice(model, "mask", ["none", "causal"]) === "causal" ? masks.causal(T) : null;

@@ -15,7 +15,9 @@ function set(node, name, value) {
 
 /** A slider. `max` may be a function, where another control decides how far this one goes.
  *  `scale: "power"` steps through powers of two; `into` is where it stands, above the panes if not said.
- *  @param {{label: string, min: number, max: number|(() => number), step?: number, show?: (n: number) => string}} options */
+ *  @param {Object} frame @param {Object} model @param {string} trait
+ *  @param {{label: string, min: number, max: number|(() => number), step?: number, scale?: "power", into?: Element,
+ *    show?: (n: number) => string}} options */
 export function slider(frame, model, trait, { label, min, max, step = 1, scale, into = frame.controls, show = plain }) {
   const power = scale === "power";
   const most = typeof max === "function" ? max : () => max;
@@ -129,12 +131,14 @@ export function numberField({ label, low, high, value, change, complain = () => 
   };
 }
 
-/** A matrix whose cells can be edited: one trait, nested lists. What is no number is said below it. */
+/** A matrix whose cells can be edited: one trait, nested lists. What is no number is said below it.
+ *  @param {Object} frame @param {Object} model @param {string} trait
+ *  @param {{label: string, rows: number, columns: number, role: string, read: () => number[][], rowNames?: string[]}} options */
 export function matrixEditor(frame, model, trait, { label, rows, columns, role, read, rowNames }) {
   const fields = [];
   const body = h("tbody", {});
   const note = h("p", { class: "p-note", role: "status" });
-  const complain = () => { note.textContent = body.querySelector('[aria-invalid="true"]')?.title ?? ""; };
+  const complain = () => { note.textContent = body.querySelector('[aria-invalid="true"]')?.getAttribute("title") ?? ""; };
   for (let i = 0; i < rows; i++) {
     const line = h("tr", {}, rowNames ? h("th", { scope: "row" }, rowNames[i]) : null);
     for (let j = 0; j < columns; j++) {

@@ -130,7 +130,7 @@
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
-      stage.addEventListener("pieces-failed", ({ detail }) => mark(place, "stale", detail));
+      stage.addEventListener("pieces-failed", (event) => mark(place, "stale", /** @type {CustomEvent} */ (event).detail));
       stage.addEventListener("pieces-recovered", () => mark(place, "live"));
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
@@ -147,7 +147,7 @@
 
   /** Draw every place that can be; after the last script has had its chance, every place. */
   function look(late = false) {
-    for (const place of document.getElementsByClassName("pieces-live")) {
+    for (const place of /** @type {HTMLCollectionOf<HTMLElement>} */ (document.getElementsByClassName("pieces-live"))) {
       if (place.dataset.state || !place.dataset.widget) continue;
       const parsed = place.querySelector(".pieces-wait") !== null;
       if (late || (parsed && arrived(place.dataset.widget))) enliven(place);

@@ -9,12 +9,13 @@ export { choice, clamp, count, format, h, numbers, onTheme, parseNumber, plain, 
 export { guard } from "./pulse.js";
 export { button, matrixEditor, numberField, select, slider, stepper, toggle } from "./controls.js";
 export { heatmap } from "./heatmap.js";
-export { bars, lines } from "./plots.js";
+export { bars } from "./plots.js";
 
 const REST = 700; // ms after which a changed sentence is spoken
 
 /**
  * The frame of a widget: controls above, panes below, a sentence, and a table view.
+ * @param {HTMLElement} el
  * @param {{title: string, name: string, heading?: boolean}} options `heading: false` leaves the title to
  *   screen readers: an exercise stands under a title of its own
  */
@@ -87,6 +88,7 @@ export function frame(el, { title, name, heading = true }) {
  * `used(model)`, where given, tells the values that are used for each trait: a trait that says otherwise follows,
  * so that what a control shows, what Python reads and what is drawn are one.
  * What `draw` reports goes into result traits, for Python to read. Returns render's clean-up.
+ * @param {Object} model @param {Object} view @param {(model: Object) => Object} used
  */
 export function live(model, view, used = () => ({})) {
   let drawing = false;

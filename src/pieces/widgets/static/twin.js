@@ -91,6 +91,7 @@ export const scores = {
 };
 
 /** Eq. (5.5): softmax(Q Kᵀ / √d_k) V, with every step on the way.
+ *  @param {Matrix} Q @param {Matrix} K @param {Matrix} V @param {{mask?: Mask, bias?: Matrix}} options
  *  @returns {{scores: Matrix, scaled: Matrix, weights: Matrix, output: Matrix}} */
 export function attention(Q, K, V, { mask, bias } = {}) {
   if (!K.length || K.length !== V.length) {
