@@ -17,7 +17,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-notebooks test-book test-live \
-        test-gpu bench links browser clean
+        test-gpu bench experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -86,6 +86,10 @@ test-gpu: $(READY) ## run the package's tests and the notebooks on CUDA
 
 bench: $(READY) browser ## measure the book against its peers
 	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+experiment: $(READY) ## train one of the book's models again (NAME=stories_llama, ...)
+	@test -f "experiments/$(NAME).py" || { echo "Say which: make experiment NAME=translator; experiments/README.md lists them."; exit 1; }
+	$(BIN)/python experiments/$(NAME).py
 
 links: $(READY) ## ask every address in the book whether it still answers
 	$(BIN)/jupyter-book build . --builder linkcheck --keep-going --path-output _build/links

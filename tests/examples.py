@@ -390,7 +390,8 @@ CALLS = {
         lambda **fields: attention_only.attention_only(
             attention_only.AttentionOnlyConfig(**fields)
         ),
-        {"vocab_size": V, "d_model": D, "n_layers": 1, "n_heads": H, "max_seq_len": 16} | LINEAR,
+        {"vocab_size": V, "d_model": D, "n_layers": 1, "n_heads": H, "max_seq_len": 16}
+        | {"norm_eps": 1e-5},
     ),
     "models.AttentionBlock": lambda: (
         attention_only.AttentionBlock,
