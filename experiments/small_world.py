@@ -1,8 +1,13 @@
-"""What the models of the stories share: the task, and training rows that are drawn once for all."""
+"""What the models of the stories share: the task, and how they are judged."""
 
-from common import UNFINISHED
+from torch import nn
+
+import held_out
 from pieces.tasks import Stories
-from pool import Pool
 
 TASK = Stories()
-POOL = Pool(TASK, UNFINISHED)
+
+
+def measure(model: nn.Module) -> dict[str, float]:
+    """How well it tells held-out stories."""
+    return held_out.stories(model, TASK)

@@ -11,13 +11,12 @@ from typing import Any
 import torch
 
 import heads
-import held_out
 from common import Experiment, run
 from phrases import phrases
 from pieces.models.attention_only import AttentionOnlyConfig, attention_only
 from pieces.tasks.base import Batch
 from pieces.train import TrainConfig
-from small_world import POOL, TASK
+from small_world import TASK, measure
 
 SIZES = AttentionOnlyConfig(TASK.vocab_size, 128, n_layers=2, n_heads=4, max_seq_len=TASK.length)
 EVERY = 4  # one row in so many is of random words
@@ -26,7 +25,7 @@ EVERY = 4  # one row in so many is of random words
 def draw(batch_size: int, *, generator: torch.Generator | None = None) -> Batch:
     """Stories, and below them phrases."""
     random = batch_size // EVERY
-    told = POOL.draw(batch_size - random, generator=generator)
+    told = TASK.batch(batch_size - random, generator=generator)
     said = phrases(TASK.vocab_size, TASK.length, random, generator)
     return Batch(*(torch.cat(parts) for parts in zip(told, said, strict=True)))
 
@@ -35,7 +34,7 @@ def examine(model: torch.nn.Module) -> dict[str, Any]:
     """The heads on random words; and the loss on stories without the induction head."""
     found = heads.examine(model, torch.arange(TASK.vocab_size))
     with heads.without(model, *found["induction_head"]):
-        found["loss_without_induction_head"] = held_out.stories(model, TASK)["loss"]
+        found["loss_without_induction_head"] = measure(model)["loss"]
     return found
 
 
@@ -45,8 +44,8 @@ EXPERIMENT = Experiment(
     task=TASK,
     build=lambda: attention_only(SIZES),
     draw=draw,
-    measure=lambda model: held_out.stories(model, TASK),
-    config=TrainConfig(steps=1500, batch_size=32, lr=5e-3, warmup=100, final_share=0.02),
+    measure=measure,
+    config=TrainConfig(steps=1500, batch_size=16, lr=5e-3, warmup=100, final_share=0.02),
     examine=examine,
 )
 

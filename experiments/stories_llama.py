@@ -3,11 +3,10 @@
 python experiments/stories_llama.py [--seeds 0 1 2] [--steps N]
 """
 
-import held_out
 from common import Experiment, run
 from pieces.models.llama import LlamaConfig, llama
 from pieces.train import TrainConfig
-from small_world import POOL, TASK
+from small_world import TASK, measure
 
 SIZES = LlamaConfig(
     TASK.vocab_size, 96, n_layers=3, n_heads=4, d_ff=256, n_kv_heads=4, max_seq_len=256, tied=True
@@ -18,9 +17,9 @@ EXPERIMENT = Experiment(
     about=__doc__,
     task=TASK,
     build=lambda: llama(SIZES),
-    draw=POOL.draw,
-    measure=lambda model: held_out.stories(model, TASK),
-    config=TrainConfig(steps=2000, batch_size=32, lr=4e-3, warmup=100, final_share=0.02),
+    draw=TASK.batch,
+    measure=measure,
+    config=TrainConfig(steps=1600, batch_size=16, lr=4e-3, warmup=100, final_share=0.02),
 )
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pieces.models.mixtral import MixtralConfig, mixtral
 from pieces.moe import Router, load_balancing_loss, watch_routing
 from pieces.trace import record
 from pieces.train import TrainConfig
-from small_world import POOL, TASK
+from small_world import TASK, measure
 
 SIZES = MixtralConfig(
     TASK.vocab_size,
@@ -46,7 +46,7 @@ def balanced_loss(model: nn.Module, batch: Any) -> tuple[Tensor, Tensor]:
 @torch.no_grad()
 def use_of_experts(model: nn.Module) -> dict[str, Any]:
     """The share of visits that each expert of each layer gets, on held-out stories."""
-    batch = next(held_out.batches(TASK.batch))
+    batch = next(held_out.batches(TASK.batch, held_out.AT_ONCE))
     with record(model, outputs=[Router]) as trace:
         model(batch.input_ids)
     chosen = [call["output"].experts.flatten() for call in trace.values() if "weights" not in call]
@@ -59,9 +59,9 @@ EXPERIMENT = Experiment(
     about=__doc__,
     task=TASK,
     build=lambda: mixtral(SIZES),
-    draw=POOL.draw,
-    measure=lambda model: held_out.stories(model, TASK),
-    config=TrainConfig(steps=1500, batch_size=32, lr=4e-3, warmup=100, final_share=0.02),
+    draw=TASK.batch,
+    measure=measure,
+    config=TrainConfig(steps=1200, batch_size=16, lr=4e-3, warmup=100, final_share=0.02),
     loss=balanced_loss,
     examine=use_of_experts,
 )
