@@ -18,7 +18,7 @@ from pieces.models.mixtral import MixtralConfig, mixtral
 from pieces.moe import Router, load_balancing_loss, watch_routing
 from pieces.trace import record
 from pieces.train import TrainConfig
-from small_world import TASK, measure
+from small_world import TASK, measure, started
 
 SIZES = MixtralConfig(
     TASK.vocab_size,
@@ -29,6 +29,7 @@ SIZES = MixtralConfig(
     n_kv_heads=4,
     max_seq_len=256,
     tied=True,
+    bias=True,
     n_experts=4,
     k=2,
 )
@@ -58,10 +59,10 @@ EXPERIMENT = Experiment(
     name="stories_moe",
     about=__doc__,
     task=TASK,
-    build=lambda: mixtral(SIZES),
+    build=lambda: started(mixtral(SIZES)),
     draw=TASK.batch,
     measure=measure,
-    config=TrainConfig(steps=1200, batch_size=16, lr=4e-3, warmup=100, final_share=0.02),
+    config=TrainConfig(steps=1200, batch_size=8, lr=4e-3, warmup=100, final_share=0.02),
     loss=balanced_loss,
     examine=use_of_experts,
 )
