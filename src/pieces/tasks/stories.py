@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pieces.checks import require, require_ids, require_int
+from pieces.checks import require, require_ids, require_int, require_whole
 from pieces.tasks.base import Batch, Items, Split, Task, counted_from
 from pieces.tasks.stories_plots import language
 from pieces.tasks.stories_telling import Listener, Teller
@@ -28,10 +28,10 @@ class Stories(Task):
     A program tells them (``stories_plots.py``), so the probability of each next word is known; the
     mean of its negative logarithm is a floor, below which no model's loss can stay.
 
-    Held out: who has what in which colour. Where somebody comes to have a thing, a training text
-    never has one with (person + colour + thing) % 10 = 0, and a held-out text has no other. So
-    there are three languages, each with probabilities that sum to one, and they differ at the word
-    for the thing alone (ball, boat, ...):
+    Held out: whose thing has which colour. Whatever somebody in a training text is first said to
+    have, want or have lost, (person + colour + thing) % 10 is never 0 for it; in a held-out text it
+    always is. So there are three languages, each with probabilities that sum to one; they differ
+    only in the nouns (ball, boat, ...) that can follow there:
 
     split="train"       the language of the training texts: their floor
     split="held_out"    the language of the held-out texts: their floor, for who knows the rule
@@ -72,8 +72,7 @@ class Stories(Task):
         nothing can follow: all probabilities are 0.
         Raises: TypeError, ValueError if ids are not of the vocabulary, or there is no such split.
         """
-        require_ids("input_ids", input_ids)
-        self._require_words(input_ids)
+        self._require_words("input_ids", input_ids)
         places, shares = [], []
         for row, ids in enumerate(input_ids.tolist()):
             for t, expected in enumerate(self._expected(ids, split)[1:], row * len(ids)):
@@ -98,6 +97,11 @@ class Stories(Task):
         there, Σ p ln p. So the mean is minus the floor either way. -inf where the next word cannot
         come, and from there on. Errors: as ``true_next``.
         """
+        if targets is not None:
+            self._require_words("targets", targets)
+            rule = f"must be that of input_ids, {tuple(input_ids.shape)}"
+            same, remedy = targets.shape == input_ids.shape, "pass the targets of this batch"
+            require(same, "targets.shape", tuple(targets.shape), rule, remedy)
         p = self.true_next(input_ids, split=split)
         expected = torch.where(p.sum(-1) > 0, -torch.special.entr(p).sum(-1), -torch.inf)
         if targets is None:
@@ -109,6 +113,10 @@ class Stories(Task):
 
     def first_impossible(self, ids: Int[Tensor, "T"], *, split: Split | None = None) -> int | None:
         """The place of the first word that no story has there; None if a story begins like this."""
+        rule, remedy = "must be 1-D [T]", "pass one text: ids[0]"
+        require_whole("ids", ids)
+        require(ids.ndim == 1, "ids.shape", tuple(ids.shape), rule, remedy)
+        self._require_words("ids", ids[None])
         known = len(self._expected(ids.tolist(), split))
         return known - 1 if known <= len(ids) else None
 
@@ -120,11 +128,12 @@ class Stories(Task):
         listener.through(language(split, ONE_IN))
         return listener.expected
 
-    def _require_words(self, ids: Tensor) -> None:
-        """Refuse ids that are no words."""
+    def _require_words(self, argument: str, ids: Tensor) -> None:
+        """Refuse what is not a batch of ids, or an id that is no word."""
+        require_ids(argument, ids)
         rule, remedy = f"must be in 0 .. {self.vocab_size - 1}", "use the ids of task.encode"
         for i in (ids.min().item(), ids.max().item()) if ids.numel() else ():
-            require(0 <= i < self.vocab_size, "input_ids", i, rule, remedy)
+            require(0 <= i < self.vocab_size, argument, i, rule, remedy)
 
     def encode(self, text: str) -> Int[Tensor, "T"]:
         """The ids of a text, in capitals or not. Raises: ValueError, with words spelt like it."""
@@ -138,7 +147,7 @@ class Stories(Task):
 
     def cut(self, text: str) -> list[str]:
         """Words and marks; a straight quote opens and closes by turns."""
-        found = re.findall(r"'s\b|[^\W\d_]+|\S", text.replace("’", "'"))
+        found = re.findall(r"'[sS]\b|[^\W\d_]+|\S", text.replace("’", "'"))
         turn = cycle("“”")
         found = [next(turn) if token == '"' else token for token in found]
         return [self.spelling.get(token.lower(), token) for token in found]

@@ -1,22 +1,17 @@
-"""What can happen to somebody who has a red ball. After each adventure they are together again."""
+"""What can happen to somebody with a red ball, at home and away; in the end they are together."""
 
-from pieces.tasks.stories_cast import IT, Someone, Tale, Thing, a
-from pieces.tasks.stories_scenes import ask, feel, nearby, play, relatives, search, speak
+from pieces.tasks.stories_cast import Someone, Tale, a
+from pieces.tasks.stories_scenes import ask, feel, nearby, relatives, search, speak
 from pieces.tasks.stories_words import (
-    BAKED,
-    DRINKS,
     FOODS,
     GLAD,
     HERD,
     INSIDE,
-    MEALS,
     NUMBERS,
     OUTINGS,
     OUTSIDE,
     PASTIMES,
-    PETS,
     SAD,
-    TAME,
 )
 
 
@@ -39,105 +34,16 @@ def lose(tale: Tale) -> None:
     tale.the(toy)
     tale.say(".")
     feel(tale, hero, SAD)
-    answers = (f"I have not seen {toy.it} .", f"do not cry , we will find {toy.it} !")
-    ask(
-        tale,
-        hero,
-        f"where {toy.are} {hero.own.my} {toy.name} ?",
-        (*answers, "I do not know .", f"you had {toy.it} at the {outing} ."),
+    answers = (
+        f"I have not seen {toy.it} .",
+        f"do not cry , we will find {toy.it} !",
+        "I do not know .",
+        f"you had {toy.it} at the {outing} .",
     )
+    ask(tale, hero, f"where {toy.are} {hero.own.my} {toy.name} ?", answers)
     tale.say(f"so {hero.name} ran back to the {outing} .")
     search(tale, hero, toy, corner)
     feel(tale, hero, GLAD)
-
-
-def meet(tale: Tale) -> None:
-    """A friend who has something else, or nothing, or has lost it."""
-    hero = tale.hero
-    friend = tale.person()
-    tale.see(friend.name)
-    tale.say(".")
-    tale.who(friend)
-    if tale.chance("had", "was"):
-        other = tale.thing(friend)
-        tale.say(".")
-        swap(tale, friend, other)
-        return
-    tale.say(SAD)
-    tale.say(f"because {friend.own.she}")
-    if tale.chance("had no toys .", f"could not find {friend.own.hers}"):
-        lend(tale, friend)
-        return
-    lost = tale.thing(friend, counted=False)
-    tale.say(".")
-    tale.who(hero)
-    tale.say(f"wanted to help {friend.own.her} .")
-    search(tale, hero, lost)
-    speak(tale, friend, f"thank you , {hero.name} !")
-    feel(tale, friend, GLAD)
-
-
-def swap(tale: Tale, friend: Someone, other: Thing) -> None:
-    """Each plays with what the other has; in the end everybody has what was theirs."""
-    hero, toy = tale.hero, tale.toy
-    speak(tale, hero, f"may {hero.own.i} play with your {other.name} ?", "asked")
-    if tale.chance("“ yes ,", "“ no ,", 0.7):
-        tale.say(f"if I may play with your {toy.name} ! ” said {friend.name} .")
-        tale.say(f"so {hero.name} gave {friend.name} the {toy.name} , and")
-        tale.say(f"{friend.name} gave {hero.name} the {other.name} .")
-        play(tale)
-        tale.say(f"then {hero.name} gave the {other.name} back , and")
-        tale.say(f"{friend.name} gave the {toy.name} back .")
-    else:
-        tale.say(f"{other.they} {other.are} mine ! ” said {friend.name} .")
-        tale.focus = friend
-        feel(tale, hero, SAD)
-        tale.say((f"but then {friend.name} said ,", f"after a while , {friend.name} said ,"))
-        tale.say("“ I am sorry . you may play with")
-        tale.say((f"my {other.name} . ”", f"{other.it} . ”"))
-        feel(tale, hero, GLAD)
-
-
-def lend(tale: Tale, friend: Someone) -> None:
-    """Who has nothing may play, too."""
-    hero, toy = tale.hero, tale.toy
-    speak(tale, hero, f"you may play with {hero.own.my} {toy.name} !")
-    tale.say(f"{friend.name} took the {toy.name} and")
-    tale.say(("smiled .", "laughed .", "said , “ thank you ! ”"))
-    play(tale)
-    tale.say(f"then {friend.name} gave the {toy.name} back .")
-    feel(tale, friend, GLAD)
-
-
-def keep(tale: Tale) -> None:
-    """An animal that needs something gets it, a name, and a home."""
-    hero = tale.hero
-    corner = tale.say((*INSIDE, *OUTSIDE))
-    tale.say(". it was")
-    animal = tale.animal(TAME)
-    tale.say(".")
-    tale.who(animal)
-    helps = {"cold": ["kept it warm"], "tired": ["carried it home"], "alone": ["sat down with it"]}
-    helps["hungry"] = [f"gave it some {meal}" for meal in MEALS]
-    helps["thirsty"] = [f"gave it some {drink}" for drink in DRINKS]
-    need = tale.say(f"was {need} ." for need in helps)
-    tale.who(hero)
-    tale.say(helps[need.split()[1]])
-    tale.say(f". “ {hero.own.i} will call you")
-    taken = {one.name for one in tale.cast}
-    pet = Someone(tale.say(name for name in PETS if name not in taken), IT)
-    tale.say(f"! ” said {hero.name} .")
-    tale.leave(animal)
-    tale.join(pet)
-    tale.see(pet.name)
-    yes, no = f"yes , {pet.name} may stay .", f"no , we have no room for {pet.name} ."
-    if ask(tale, hero, f"may {pet.name} stay with {hero.own.me} ?", (yes, no)) == yes:
-        tale.who(pet)
-        tale.say(("loved to play with", "slept next to", "ran after"))
-        tale.the(tale.toy)
-        tale.say(".")
-    else:
-        tale.say(f"so {pet.name} slept {corner} , and {hero.name} came back every day .")
 
 
 def seek(tale: Tale) -> None:
@@ -198,7 +104,7 @@ def count(tale: Tale) -> None:
     tale.say(f"{asking} was")
     tale.say(GLAD)
     tale.say(".")
-    tale.focus = None
+    tale.focus = None  # others were spoken of
 
 
 def reach(tale: Tale) -> None:
@@ -218,11 +124,8 @@ def reach(tale: Tale) -> None:
         caller = animal.name
         names.append(caller)
         tale.say(f"{' , '.join(names[:-1])} and {names[-1]} {deed} and {deed} ,")
-        fail, success = (
-            f"but could not reach {toy.it} .",
-            f"and then they had the {toy.name} again !",
-        )
-        reached = tale.chance(success, fail, 0.4 if len(names) < most else 1.0)
+        gone, back = f"but could not reach {toy.it} .", f"and then they had the {toy.name} again !"
+        reached = tale.chance(back, gone, 0.4 if len(names) < most else 1.0)
     speak(tale, hero, "thank you , my friends !")
     feel(tale, hero, GLAD)
 
@@ -258,26 +161,4 @@ def visit(tale: Tale) -> None:
             tale.say(f"and ate the {food} .")
             break
         tale.say(f"{animal.name} went away .")
-    tale.focus = None
-
-
-def bake(tale: Tale) -> None:
-    """Something good for somebody who needs it."""
-    hero = tale.hero
-    food = tale.say(f"{a(food)} for" for food in BAKED).split()[1]
-    friend = tale.person(introduced=False)
-    tale.see(friend.name)
-    tale.say("because")
-    tale.say(
-        (
-            f"it was {friend.name} 's birthday .",
-            f"{friend.name} was ill .",
-            f"{friend.name} was sad .",
-        )
-    )
-    tale.say(f"the first {food} was too")
-    tale.say(("small", "sweet", "salty", "hard", "hot"))
-    tale.say(", but the second was just right . “")
-    tale.say((f"this is the best {food} in the world !", f"thank you , {hero.name} !"))
-    tale.say(f"” said {friend.name} .")
-    feel(tale, friend, GLAD)
+    tale.focus = None  # others were spoken of

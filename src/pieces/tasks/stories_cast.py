@@ -51,12 +51,13 @@ class Thing(NamedTuple):
     are = property(lambda self: "are" if self.two else "is")
 
 
+@no_type_check  # so many small calls: tests would take minutes
 def a(words: str) -> str:
     """A red ball, an orange ball."""
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
-@no_type_check  # so many small calls: tests would take minutes
+@no_type_check
 class Tale:
     """What a story says and remembers: who is in it, who was spoken of last, what was seen.
 
@@ -69,7 +70,7 @@ class Tale:
         self.focus: Someone | None = None
         self.seen: list[str] = []
         self.home: str | None = None
-        self.near = True
+        self.safe = True  # until the toy falls into the well
         self.hero: Someone
         self.toy: Thing
 

@@ -1,19 +1,20 @@
 """A whole story: somebody, something, adventures, and the end."""
 
 from collections.abc import Callable
+from typing import no_type_check
 
 from pieces.tasks.base import Split
-from pieces.tasks.stories_adventures import bake, count, keep, lose, meet, reach, seek, visit
+from pieces.tasks.stories_adventures import count, lose, reach, seek, visit
 from pieces.tasks.stories_cast import BOTH, Someone, Tale, a
+from pieces.tasks.stories_friends import bake, keep, meet
 from pieces.tasks.stories_scenes import feel, relatives
 from pieces.tasks.stories_telling import Program, Say
 from pieces.tasks.stories_words import (
-    COLOURS,
     GLAD,
     HOMES,
+    INSIDE,
     KINDS,
     NUMBERS,
-    SIZES,
     TIMES,
     WEATHER,
     WORKERS,
@@ -36,6 +37,7 @@ def language(split: Split | None, one_in: int) -> Program:
     One in ``one_in`` things is held out for each person and colour.
     """
 
+    @no_type_check  # so many small calls
     def allowed(person: int, colour: int, thing: int) -> bool:
         held_out = (person + colour + thing) % one_in == 0
         return split is None or held_out == (split == "held_out")
@@ -115,10 +117,11 @@ def wish(tale: Tale) -> None:
     hero, toy = tale.hero, tale.toy
     if tale.chance(f"for {hero.own.hers} birthday ,", "but"):
         tale.say(relatives(tale, hero))
-        tale.say("hid")
-        tale.say(f"{toy.it} in {a(look)} box ." for look in (*SIZES, *COLOURS))
+        tale.say(f"hid {toy.it}")
+        corner = tale.say(INSIDE)
+        tale.say(".")
         tale.who(hero)
-        tale.say(f"opened it , and there {toy.they} {toy.was} !")
+        tale.say(f"opened the door and looked {corner} , and there {toy.they} {toy.was} !")
     else:
         tale.who(hero)
         tale.say("had no coins . so")
@@ -135,8 +138,8 @@ def wish(tale: Tale) -> None:
 def adventure(tale: Tale, adventures: dict[str, tuple[Callable[[Tale], None], float]]) -> None:
     """What happens this time, told by whoever it happens to; never twice in one story."""
     hero, toy = tale.hero, f"the {tale.toy.name}"
-    if tale.say(tale.subject(hero, 0.85) | ({toy: 0.15} if tale.near else {})) == toy:
-        tale.near = False
+    if tale.say(tale.subject(hero, 0.85) | ({toy: 0.15} if tale.safe else {})) == toy:
+        tale.safe = False
         reach(tale)
     else:
         tale.focus = hero
