@@ -3,8 +3,9 @@
     python experiments/stories_attention.py [--seeds 0 1 2] [--steps N]
 
 Every other row is of random words (phrases.py), for the stories alone would not need a head that
-copies what came behind a word the last time. The head reads the table of words backwards (tied), for
-then one rule copies all of them, where a head of its own learns each word apart. The record holds what each head does (heads.py).
+copies what came behind a word the last time. The model reads the table of words backwards (tied):
+then one rule copies all of them, where a head of its own learns each word apart. The record holds
+what each head of attention does (heads.py).
 """
 
 from typing import Any

@@ -15,8 +15,7 @@ import held_out
 from common import Experiment, run
 from pieces.losses import next_token_loss
 from pieces.models.mixtral import MixtralConfig, mixtral
-from pieces.moe import Router, load_balancing_loss, watch_routing
-from pieces.trace import record
+from pieces.moe import load_balancing_loss, watch_routing
 from pieces.train import TrainConfig
 from small_world import TASK, measure, started
 
@@ -48,9 +47,9 @@ def balanced_loss(model: nn.Module, batch: Any) -> tuple[Tensor, Tensor]:
 def use_of_experts(model: nn.Module) -> dict[str, Any]:
     """The share of visits that each expert of each layer gets, on held-out stories."""
     batch = next(held_out.batches(TASK.batch, held_out.AT_ONCE))
-    with record(model, outputs=[Router]) as trace:
+    with watch_routing(model) as routings:
         model(batch.input_ids)
-    chosen = [call["output"].experts.flatten() for call in trace.values() if "weights" not in call]
+    chosen = [routing.experts.flatten() for routing in routings]
     shares = [torch.bincount(each, minlength=SIZES.n_experts) / len(each) for each in chosen]
     return {"use_of_experts": [[round(x, 4) for x in share.tolist()] for share in shares]}
 
