@@ -128,21 +128,35 @@ def keep(experiment: Experiment, model: nn.Module, outcome: dict[str, Any]) -> N
     """Write the record, and the weights if this is the run to be shipped."""
     RECORDS.mkdir(exist_ok=True)
     place = RECORDS / f"{experiment.name}.json"
-    runs = json.loads(place.read_text(encoding="utf-8"))["runs"] if place.exists() else []
-    runs = [run for run in runs if run_of(run) != run_of(outcome)] + [outcome]
-    runs.sort(key=lambda run: (-run["steps"], run["seed"]))
     built = experiment.build()
     record = {
         "name": experiment.name,
         "about": " ".join(experiment.about.split()),
         "kind": kind_of(built),
         "config": plain(built.config),
-        "training": asdict(experiment.config) | {"seed": [run["seed"] for run in runs]},
-        "runs": runs,
+        "training": comparable(experiment.config),
     }
+    runs = [run for run in earlier(place, record) if run_of(run) != run_of(outcome)] + [outcome]
+    runs.sort(key=lambda run: (-run["steps"], run["seed"]))
+    record["runs"] = runs
     text = json.dumps(record, indent=1, ensure_ascii=False)
     place.write_text(text + "\n", encoding="utf-8")
     ship(experiment, model, outcome, runs)
+
+
+def comparable(config: TrainConfig) -> dict[str, Any]:
+    """What all runs of a record share."""
+    fields = asdict(config) | {"betas": list(config.betas)}
+    return {name: value for name, value in fields.items() if name not in ("seed", "steps")}
+
+
+def earlier(place: Path, record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Runs of the same model, trained in the same way; others are no longer of interest."""
+    if not place.exists():
+        return []
+    old = json.loads(place.read_text(encoding="utf-8"))
+    same = all(old.get(name) == record[name] for name in ("kind", "config", "training"))
+    return old["runs"] if same else []
 
 
 def run_of(outcome: dict[str, Any]) -> tuple[int, int]:

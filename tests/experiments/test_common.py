@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -135,3 +136,12 @@ def test_what_is_too_large_is_not_shipped(place, monkeypatch):
     with pytest.raises(ValueError, match=r"copier\.safetensors = \d+ bytes: at most 1000"):
         run(monkeypatch, "--seeds", "0")
     assert not (place / "copier.safetensors").exists()
+
+
+def test_runs_of_another_model_are_forgotten(place, monkeypatch):
+    run(monkeypatch, "--seeds", "0", "--steps", "8")
+    wider = replace(EXPERIMENT, build=lambda: llama(LlamaConfig(TASK.vocab_size, 18, 2, 3, 20)))
+    monkeypatch.setattr(sys, "argv", ["copier.py", "--seeds", "0", "--steps", "3"])
+    common.run(wider)
+    assert [run["steps"] for run in kept(place)["runs"]] == [3]
+    assert shipped(place).model.config.d_model == 18
