@@ -30,15 +30,16 @@ function widened(half) {
   return sign | ((113 - shift) << 23) | (((fraction << shift) & 0x3ff) << 13);
 }
 
-/** @param {DataView} view @param {string} dtype @param {number} count @param {string} name */
-function numbers(view, dtype, count, name) {
+/** The numbers of one tensor as float32. @param {ArrayBuffer} bytes @param {string} dtype @param {number} count @param {string} name */
+function numbers(bytes, dtype, count, name) {
   if (!(dtype in BYTES)) throw new TypeError(`${name}: ${dtype} is none of ${Object.keys(BYTES).join(", ")}.`);
-  if (view.byteLength !== count * BYTES[dtype]) throw new RangeError(`${name}: ${view.byteLength} bytes for ${count} ${dtype}.`);
+  if (bytes.byteLength !== count * BYTES[dtype]) throw new RangeError(`${name}: ${bytes.byteLength} bytes for ${count} ${dtype}.`);
+  if (dtype === "F32") return new Float32Array(bytes);
+  if (dtype === "I8") return new Float32Array(new Int8Array(bytes));
+  const halves = new Uint16Array(bytes);
   const data = new Float32Array(count);
   const bits = new Uint32Array(data.buffer);
-  if (dtype === "F32") for (let i = 0; i < count; i++) bits[i] = view.getUint32(4 * i, true);
-  else if (dtype === "F16") for (let i = 0; i < count; i++) bits[i] = widened(view.getUint16(2 * i, true));
-  else for (let i = 0; i < count; i++) data[i] = view.getInt8(i);
+  for (let i = 0; i < count; i++) bits[i] = widened(halves[i]);
   return data;
 }
 
@@ -60,7 +61,7 @@ export function unpack(given) {
   const tensors = new Map();
   for (const [name, { dtype, shape, data_offsets: [from, to] }] of Object.entries(entries)) {
     if (!(from <= to && 8 + length + to <= bytes.byteLength)) throw new RangeError(`${name}: the file ends before its numbers do.`);
-    const part = new DataView(bytes.buffer, bytes.byteOffset + 8 + length + from, to - from);
+    const part = bytes.slice(8 + length + from, 8 + length + to).buffer; // a copy starts where a number may
     tensors.set(name, tensor(numbers(part, dtype, shape.reduce((all, n) => all * n, 1), name), shape));
   }
   for (const [name, { dtype }] of Object.entries(entries)) {

@@ -17,7 +17,9 @@ export function probabilities(logits) {
   for (let i = 0; i < logits.length; i++) if (logits[i] > top) top = logits[i];
   let sum = 0;
   for (let i = 0; i < logits.length; i++) sum += powers[i] = Math.exp(logits[i] - top);
-  return Float32Array.from(powers, (p) => p / sum);
+  const shares = new Float32Array(logits.length);
+  for (let i = 0; i < logits.length; i++) shares[i] = powers[i] / sum;
+  return shares;
 }
 
 /** The k largest stay, and what ties with the last of them; the others become −∞. @param {ArrayLike<number>} logits @param {number} k */
