@@ -1,0 +1,168 @@
+"""What every experiment does: train from each seed, measure held out, keep weights and record.
+
+    run(Experiment(...))        called by each script; `--help` shows what it takes
+
+The weights of the first seed are the ones shipped, whatever the other seeds bring. All seeds stand
+in experiments/records/<name>.json; a seed that is run again replaces its earlier run.
+"""
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from pieces.losses import Loss, next_token_loss
+from pieces.tasks import Task
+from pieces.train import TrainConfig, train
+from pieces.trained import pack, path_of, unpack
+from pieces.trained.file import with_record
+from pieces.trained.kinds import kind_of, plain
+
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "experiments" / "records"
+UNFINISHED = ROOT / "_build" / "experiments"
+SHIPPED_SEED = 0
+MEGABYTE = 1_000_000
+POINTS = 40  # of a loss curve
+
+Measure = Callable[[nn.Module], dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One trained model: what is built, on what it is trained, and how it is judged.
+
+    ``measure(model)`` gives at least loss and floor, in nats a token, of held-out text.
+    ``examine(model)`` is for what is asked of the shipped weights of every seed besides.
+    """
+
+    name: str
+    about: str
+    task: Task
+    build: Callable[[], nn.Module]
+    draw: Callable[..., Any]
+    measure: Measure
+    config: TrainConfig
+    loss: Loss = next_token_loss
+    precision: str = "int8"
+    examine: Callable[[nn.Module], dict[str, Any]] = lambda model: {}
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+def run(experiment: Experiment) -> None:
+    """Train from the seeds of the command line, shortest way to the weights first."""
+    options = asked(experiment)
+    for seed in options.seeds:
+        print(f"{experiment.name}, seed {seed}", flush=True)
+        config = replace(experiment.config, seed=seed, steps=options.steps)
+        model, outcome = trained(experiment, config)
+        shipped = seed == SHIPPED_SEED and options.steps == experiment.config.steps
+        keep(experiment, model if shipped else None, outcome)
+        told = {name: value for name, value in outcome.items() if name != "curve"}
+        print(json.dumps(told, indent=1), flush=True)
+
+
+def asked(experiment: Experiment) -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description=experiment.about)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    steps = f"fewer or more than {experiment.config.steps}; then no weights are kept"
+    parser.add_argument("--steps", type=int, default=experiment.config.steps, help=steps)
+    return parser.parse_args()
+
+
+def trained(experiment: Experiment, config: TrainConfig) -> tuple[nn.Module, dict[str, Any]]:
+    """One run, resumed if it was broken off, and what came of it."""
+    torch.manual_seed(config.seed)
+    model = experiment.build()
+    UNFINISHED.mkdir(parents=True, exist_ok=True)
+    place = UNFINISHED / f"{experiment.name}-{config.seed}-{config.steps}.pt"
+    start = time.process_time()
+    saving = {"checkpoint": place, "save_every": 100}
+    record = train(model, experiment.draw, config, loss=experiment.loss, **saving)
+    seconds = time.process_time() - start
+    model.eval()
+    shipped = as_shipped(experiment, model)
+    outcome = {
+        "seed": config.seed,
+        "steps": config.steps,
+        **experiment.measure(shipped),
+        "loss_float32": experiment.measure(model)["loss"],
+        "precision": experiment.precision,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "cpu_seconds": round(seconds),
+        **experiment.examine(shipped),
+        "curve": curve(record.losses),
+    }
+    place.unlink()
+    return model, outcome
+
+
+def as_shipped(experiment: Experiment, model: nn.Module) -> nn.Module:
+    """The model as a reader will get it: packed and unpacked."""
+    return unpack(packed(experiment, model, {})).model
+
+
+def packed(experiment: Experiment, model: nn.Module, record: dict[str, Any]) -> bytes:
+    """The file of the model."""
+    options = {"arguments": experiment.arguments, "precision": experiment.precision}
+    return pack(model, experiment.task, record, **options)
+
+
+def curve(losses: list[float]) -> list[list[float]]:
+    """Pairs of step and mean loss until then, from stretches of equal length."""
+    length = max(1, len(losses) // POINTS)
+    starts = range(0, len(losses) - length + 1, length)
+    return [[s + length, round(statistics.fmean(losses[s : s + length]), 4)] for s in starts]
+
+
+def keep(experiment: Experiment, model: nn.Module | None, outcome: dict[str, Any]) -> None:
+    """Write the record, and the weights where there is a model to be shipped."""
+    RECORDS.mkdir(exist_ok=True)
+    place = RECORDS / f"{experiment.name}.json"
+    runs = json.loads(place.read_text(encoding="utf-8"))["runs"] if place.exists() else []
+    runs = [run for run in runs if run_of(run) != run_of(outcome)] + [outcome]
+    runs.sort(key=lambda run: (-run["steps"], run["seed"]))
+    built = experiment.build()
+    record = {
+        "name": experiment.name,
+        "about": " ".join(experiment.about.split()),
+        "kind": kind_of(built),
+        "config": plain(built.config),
+        "training": asdict(experiment.config) | {"seed": [run["seed"] for run in runs]},
+        "runs": runs,
+    }
+    text = json.dumps(record, indent=1, ensure_ascii=False)
+    place.write_text(text + "\n", encoding="utf-8")
+    ship(experiment, model, runs)
+
+
+def run_of(outcome: dict[str, Any]) -> tuple[int, int]:
+    """What tells one run from another."""
+    return outcome["seed"], outcome["steps"]
+
+
+def ship(experiment: Experiment, model: nn.Module | None, runs: list[dict[str, Any]]) -> None:
+    """Write the file: new weights where there are some, and in any case the latest record."""
+    wanted = (SHIPPED_SEED, experiment.config.steps)
+    own = [run for run in runs if run_of(run) == wanted]
+    path = path_of(experiment.name)
+    if not own or (model is None and not path.exists()):
+        return
+    record = {name: value for name, value in own[0].items() if name != "curve"}
+    short = ("seed", "steps", "loss", "floor", "loss_float32")
+    record["seeds"] = [{name: run[name] for name in short} for run in runs]
+    if model is None:
+        data = with_record(path.read_bytes(), record)
+    else:
+        data = packed(experiment, model, record)
+    if len(data) > MEGABYTE:
+        raise ValueError(f"{path.name} = {len(data)} bytes: at most {MEGABYTE} are shipped")
+    path.write_bytes(data)

@@ -1,0 +1,84 @@
+"""A model of attention alone: no feed-forward networks, so what it does can be read off its heads.
+
+Pre-norm with RMSNorm, rotary positions, no biases: a LLaMA with its feed-forward networks removed.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pieces.attention import MultiHeadAttention
+from pieces.blocks import Stack
+from pieces.causal import CausalCore
+from pieces.checks import require_module
+from pieces.embeddings import TokenEmbedding
+from pieces.models.config import Config
+from pieces.models.decoder_only import DecoderOnly
+from pieces.norms import RMSNorm
+from pieces.positions import Rotary
+from pieces.residual import PreNorm
+
+Stream = Float[Tensor, "B T D"]
+
+
+@dataclass(frozen=True)
+class AttentionOnlyConfig(Config):
+    """Sizes of an attention-only model. ``tied``: the head is the embedding.
+
+    Two layers are the fewest in which one head can build on another: an induction head reads what
+    a head of the layer before has noted about the previous token.
+    """
+
+    vocab_size: int
+    d_model: int
+    n_layers: int
+    n_heads: int
+    max_seq_len: int = 256
+    norm_eps: float = 1e-6
+    rope_base: float = 10_000.0
+    tied: bool = False
+
+
+class AttentionBlock(nn.Module):
+    """Attention in its residual connection, and nothing else.
+
+    y = residual(x, attention)
+
+    Source: Elhage et al. 2021 (A Mathematical Framework for Transformer Circuits).
+    Raises: TypeError if a part is not a module.
+    """
+
+    def __init__(self, attention: nn.Module, residual: nn.Module) -> None:
+        super().__init__()
+        require_module("attention", attention)
+        require_module("residual", residual)
+        self.attention, self.attention_residual = attention, residual
+
+    def forward(self, x: Stream, **options: Any) -> Stream:
+        """Shapes: x [B, T, D] -> [B, T, D]. ``options``, such as ``mask``, go to the attention.
+
+        Raises: what the parts raise.
+        """
+        return self.attention_residual(x, self.attention, **options)
+
+
+def attention_only(config: AttentionOnlyConfig) -> DecoderOnly:
+    """Build an attention-only model of random weights.
+
+    Source: Elhage et al. 2021, "zero-, one- and two-layer attention-only transformers"; norms and
+    rotary positions are those of LLaMA. Raises: TypeError, ValueError if a size is not an int of at
+    least 1, or n_heads does not divide d_model.
+    """
+    D, eps = config.d_model, config.norm_eps
+    rotary = Rotary(D // config.n_heads, base=config.rope_base)
+
+    def block() -> AttentionBlock:
+        attention = MultiHeadAttention(D, config.n_heads, position=rotary, core=CausalCore())
+        return AttentionBlock(attention, PreNorm(RMSNorm(D, eps=eps)))
+
+    embedding = TokenEmbedding(config.vocab_size, D, std=0.02)
+    stack = Stack((block() for _ in range(config.n_layers)), RMSNorm(D, eps=eps))
+    head = None if config.tied else nn.Linear(D, config.vocab_size, bias=False)
+    return DecoderOnly(embedding, stack, position=rotary, head=head, config=config)
