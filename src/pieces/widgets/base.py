@@ -40,6 +40,16 @@ def inlined(name: str) -> str:
     return IMPORT.sub(as_data_url, read_static(f"{name}.js"))
 
 
+def stylesheet(name: str) -> str:
+    """Return the style of a widget: the kit's, then each imported module's, its own last."""
+    used = [name]
+    for module in used:  # grows as it goes
+        new = imports(read_static(f"{module}.js"))
+        used += [other for other in dict.fromkeys(new) if other not in used]
+    ordered = ["kit", *sorted(set(used) - {"kit", name}), name]
+    return "".join(read_static(f"{module}.css") for module in ordered)
+
+
 class PieceWidget(anywidget.AnyWidget):
     """A widget whose arithmetic runs in the browser.
 
@@ -59,7 +69,7 @@ class PieceWidget(anywidget.AnyWidget):
         if "_esm" not in cls.__dict__:  # add_traits makes a subclass that has them as traits
             cls.module = cls.__module__.rpartition(".")[2]
             cls._esm = inlined(cls.module)
-            cls._css = read_static("kit.css") + read_static(f"{cls.module}.css")
+            cls._css = stylesheet(cls.module)
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **kwargs: Any) -> None:

@@ -6,10 +6,13 @@ const SVG_TAGS = new Set(["svg", "g", "path", "line", "circle", "rect", "text", 
 const FOCUSABLE = new Set(["input", "select", "button", "summary"]);
 
 /** Make an element. Text children become text nodes, so nothing a reader types is ever parsed.
- *  @param {string} tag @param {Object=} attributes `on…` functions listen; others are set
- *  @param {...(Node|string|null)} children */
+ *  @template {string} K
+ *  @param {K} tag @param {Object=} attributes `on…` functions listen; others are set
+ *  @param {...(Node|string|null)} children
+ *  @returns {K extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[K]
+ *    : K extends keyof SVGElementTagNameMap ? SVGElementTagNameMap[K] : HTMLElement} */
 export function h(tag, attributes = {}, ...children) {
-  const node = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  const node = /** @type {any} */ (SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag));
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
