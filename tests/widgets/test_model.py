@@ -164,8 +164,10 @@ def test_a_step_sees_what_pieces_sees_with_its_cache(twin, models):
     with torch.no_grad(), record(model) as trace:
         model(ids[:, :5], cache=cache)
         model(ids[:, 5:], cache=cache)
-    script = """((m) => m.step(m.run(a.ids.slice(0, 5)).state, a.ids[5], { keep: ["weights"] }).inner)
-      (models["two-key-heads"])"""
+    script = """((m) => {
+      const { state } = m.run(a.ids.slice(0, 5));
+      return m.step(state, a.ids[5], { keep: ["weights"] }).inner;
+    })(models["two-key-heads"])"""
     got = twin(script, ids=ids[0].tolist())["stack.blocks.1.attention.core"]["weights"]
     assert got["shape"] == [4, 1, 6]
     weights = trace["stack.blocks.1.attention.core"]["weights"][0]

@@ -4,24 +4,14 @@ import base64
 import json
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 
 import torch
 from safetensors.torch import save
 from torch import nn
 
-from pieces.models.encoder_decoder import EncoderDecoderConfig, encoder_decoder
-from pieces.models.gpt2 import GPT2Config, gpt2
-from pieces.models.llama import LlamaConfig, llama
-from pieces.models.mixtral import MixtralConfig, mixtral
+from pieces.trained.kinds import KINDS, plain
 from pieces.widgets.base import IMPORT, read_static
 
-BUILD = {
-    "llama": (LlamaConfig, llama),
-    "gpt2": (GPT2Config, gpt2),
-    "mixtral": (MixtralConfig, mixtral),
-    "encoder_decoder": (EncoderDecoderConfig, encoder_decoder),
-}
 # Sizes that nothing divides, and every way in which the kinds differ among themselves.
 MODELS = {
     "llama": ("llama", {"n_heads": 4}),
@@ -33,20 +23,20 @@ MODELS = {
     "gpt2-untied": ("gpt2", {"n_heads": 1, "bias": False, "tied": False, "n_layers": 3}),
     "mixtral": ("mixtral", {"n_heads": 4, "n_kv_heads": 2, "n_experts": 3, "k": 2}),
     "one-expert": ("mixtral", {"n_heads": 2, "n_experts": 5, "k": 1, "window": 3}),
+    "attention-only": ("attention_only", {"n_heads": 4}),
+    "attention-tied": ("attention_only", {"n_heads": 3, "tied": True, "rope_base": 50.0}),
     "translator": ("encoder_decoder", {"n_heads": 3}),
     "translator-bare": ("encoder_decoder", {"n_heads": 2, "bias": False, "n_layers": 1}),
 }
 SIZES = {"vocab_size": 37, "d_model": 24, "n_layers": 2, "d_ff": 35, "max_seq_len": 19}
-WORDS = ["<story>", ".", ",", "the", "Tom", "blue", "book", "ice-cream", "can't"]
+WORDS = ["<story>", ".", ",", "the", "Tom", "blue", "book", "ice-cream", "can't", "'s", "“", "”"]
 
 
 def build(name: str, **more) -> tuple[str, nn.Module]:
     """Return the kind and a random model; its weights are far from those a builder starts with."""
     kind, own = MODELS[name]
-    config, builder = BUILD[kind]
+    config, builder = KINDS[kind]
     fields = {k: v for k, v in SIZES.items() if k in config.__dataclass_fields__} | own | more
-    if fields["d_model"] % fields["n_heads"]:
-        fields.setdefault("head_dim", 6)
     model = builder(config(**fields)).eval()
     generator = torch.Generator().manual_seed(len(name))
     with torch.no_grad():
@@ -60,11 +50,6 @@ def build(name: str, **more) -> tuple[str, nn.Module]:
 def vocabulary(size: int) -> list[str]:
     """Return words, one for each id."""
     return (WORDS + [f"word{i}" for i in range(size)])[:size]
-
-
-def plain(config) -> dict:
-    """Return the fields of a config as JSON has them."""
-    return {k: getattr(v, "__name__", v) for k, v in asdict(config).items()}
 
 
 def packed(model: nn.Module, kind: str, tensors: Mapping | None = None, **words) -> bytes:
@@ -130,8 +115,8 @@ class Twin:
     def run(self, name: str, ids, **options) -> dict:
         """Run a model; tensors come back as torch has them."""
         options = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in options.items()}
-        call = f"models[{name!r}].run(a.ids, a.options)"
-        script = f"(({{ logits, probabilities, inner }}) => ({{ logits, probabilities, inner }}))({call})"
+        script = f"""(({{ logits, probabilities, inner }}) => ({{ logits, probabilities, inner }}))
+          (models[{name!r}].run(a.ids, a.options))"""
         ids = ids.tolist() if hasattr(ids, "tolist") else ids
         return tensors(self(script, ids=ids, options=options))
 

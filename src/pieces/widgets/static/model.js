@@ -13,7 +13,6 @@
  * @typedef {{memory: any, inner: Record<string, Record<string, Tensor>>}} State what the model remembers of a text: its cache
  * @typedef {{logits: Tensor, probabilities: Tensor, inner: Record<string, Record<string, Tensor>>, state: State}} Result
  *   logits and probabilities are [T, V]; those at t are of the token behind token t
- * @typedef {{text: string, id: number|null}} Token a word as it was typed, and its number, or null for an unknown one
  */
 import { tensor } from "./flat.js";
 import { decoderOnly } from "./decoder.js";
@@ -21,14 +20,12 @@ import { encoderDecoder } from "./encoder_decoder.js";
 import { unpack } from "./safetensors.js";
 import { choose, probabilities } from "./sampling.js";
 import { watcher } from "./trace.js";
+import { vocabularyOf } from "./vocabulary.js";
 import { weightsOf } from "./weights.js";
 
 const TWINS = {
   llama: decoderOnly, mixtral: decoderOnly, attention_only: decoderOnly, gpt2: decoderOnly, encoder_decoder: encoderDecoder,
 };
-/** What counts as one word of typed text: letters, digits and what stands within; any other sign stands alone. */
-const PIECES = /[\p{L}\p{N}_<>]+(?:['’-][\p{L}\p{N}]+)*|\S/gu;
-
 /** @param {Tensor} logits @returns {Tensor} */
 function softmaxOf({ data, shape: [T, V] }) {
   const all = new Float32Array(T * V);
@@ -68,27 +65,17 @@ export class TrainedModel {
     /** Whether it reads a source first. */
     this.reads = this.kind === "encoder_decoder";
     /** @private */
-    this.ids = new Map(this.vocabulary.map((word, id) => [word, id]));
+    this.words = vocabularyOf(this.vocabulary);
   }
 
-  /** The number of a word, in the case in which the vocabulary has it; null where it has none. @param {string} word */
-  idOf(word) {
-    const small = word.toLowerCase();
-    const spellings = [word, small, small.slice(0, 1).toUpperCase() + small.slice(1)];
-    return spellings.map((spelling) => this.ids.get(spelling)).find((id) => id !== undefined) ?? null;
-  }
+  /** The number of a word, in whatever case it was typed; null where there is none. @param {string} word */
+  idOf(word) { return this.words.idOf(word); }
 
-  /** Typed text as tokens. An unknown word has the id null in `tokens`, stands once in `unknown`, and is left out of `ids`.
-   *  @param {string} text @returns {{tokens: Token[], ids: number[], unknown: string[]}} */
-  encode(text) {
-    const words = text.split(/\s+/u).filter(Boolean).flatMap((chunk) => (this.idOf(chunk) === null ? chunk.match(PIECES) ?? [] : [chunk]));
-    const tokens = words.map((word) => ({ text: word, id: this.idOf(word) }));
-    const unknown = [...new Set(tokens.filter(({ id }) => id === null).map((token) => token.text))];
-    return { tokens, ids: tokens.flatMap(({ id }) => (id === null ? [] : [id])), unknown };
-  }
+  /** Typed text as tokens; unknown words are told, not thrown. @param {string} text */
+  encode(text) { return this.words.encode(text); }
 
   /** @param {number[]} ids */
-  decode(ids) { return ids.map((id) => this.vocabulary[id]).join(" "); }
+  decode(ids) { return this.words.decode(ids); }
 
   /** An empty text to be continued; of an encoder-decoder, the source read. @param {number[]=} source @param {Watching=} watching @returns {State} */
   start(source, watching = {}) {
