@@ -45,8 +45,11 @@ def needed(name, seen=None):
 
 
 def safe_json(data):
-    """Return JSON that cannot end the script element it stands in."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    """Return JSON in which nothing can end the script element it stands in, or begin another.
+
+    `<!--<script>` would make the parser look for a second end, so every `<` is written as \\u003c.
+    """
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def live_place(model_id, model, cls, first):

@@ -61,6 +61,22 @@ export function format(value, digits = 2) {
   return text.replace(/^-(0(\.0+)?)$/, "$1").replaceAll("-", "−");
 }
 
+/** A number as one writes it: at least `least` decimals, at most `most`, no zeros behind. */
+export const plain = (value, least = 0, most = 3) => {
+  const [whole, part = ""] = value.toFixed(most).split(".");
+  const kept = part.replace(/0+$/, "").padEnd(least, "0");
+  return (kept ? `${whole}.${kept}` : whole).replace("-", "−");
+};
+
+/** What a reader typed, as a number: 0.75, 0,75, −.5, 1e3, 1,000 or 12,345.6; NaN where it is none.
+ *  One comma before three digits groups thousands ("0,125" does not: no group begins with a zero). */
+export function parseNumber(typed) {
+  const text = typed.trim().replaceAll("−", "-");
+  const grouped = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?(e[+-]?\d+)?$/i.test(text);
+  const number = grouped ? text.replaceAll(",", "") : text.replace(",", ".");
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(number) ? Number(number) : NaN;
+}
+
 const watchers = new Set();
 let observing = false;
 

@@ -1,18 +1,4 @@
-/** When to draw: at most once a frame, and never while nothing changes. */
-
-/**
- * A drawer that may be asked often: `soon()` draws with the next frame, `now()` at once.
- * @param {() => void} draw
- */
-export function oncePerFrame(draw) {
-  let asked = 0;
-  const cancel = () => { cancelAnimationFrame(asked); asked = 0; };
-  return {
-    soon() { asked ||= requestAnimationFrame(() => { asked = 0; draw(); }); },
-    now() { cancel(); draw(); },
-    cancel,
-  };
-}
+/** Movement, and what was there before it. */
 
 /** Whether the reader asked for less motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

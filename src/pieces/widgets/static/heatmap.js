@@ -1,5 +1,5 @@
 /** The heat map: a canvas that reads like a table. Masked cells are hatched, never just pale. */
-import { format, h, onTheme } from "./dom.js";
+import { format, h } from "./dom.js";
 import { arrange, paintCells } from "./heatmap_cells.js";
 import { overlay } from "./heatmap_overlay.js";
 import { makeRamp, stripes } from "./ramp.js";
@@ -178,8 +178,8 @@ export function heatmap(frame, options) {
   board.addEventListener("blur", leave);
 
   frame.onWidth(board, (now) => { width = now; paint(); });
-  frame.onDispose(onTheme(() => { look = null; paint(); }));
-  if (selection) frame.onDispose(selection.subscribe(focus));
+  frame.onTheme(() => { look = null; paint(); });
+  if (selection) frame.onDispose(selection.subscribe(frame.guarded(focus)));
   frame.table(caption, () => grid && (grid.T * grid.S <= WHOLE ? whole() : inShort()));
   const whole = () => ({
     head: [`${rowAxis} \\ ${columnAxis}`, ...Array.from({ length: grid.S }, (_, j) => nameOf(picture.columns, j))],

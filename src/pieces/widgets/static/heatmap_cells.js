@@ -14,13 +14,13 @@ export function arrange(brush, width, { T, S, rows, columns, largest = 56 }, fam
   brush.font = `${SIZE_OF_TEXT}px ${family}`;
   const widest = (names) => names.reduce((most, name) => Math.max(most, brush.measureText(name ?? "").width), 0);
   const long = widest(rows);
-  const left = long > 0 ? Math.ceil(Math.min(Math.max(48, width * 0.3), Math.max(18, long + 9))) : 18;
+  const left = long > 0 ? Math.ceil(Math.min(Math.max(48, width * 0.3), Math.max(18, long + 9))) : T < 100 ? 18 : 27;
   const cell = Math.max(0.25, Math.min(largest, (width - left - 1) / Math.max(1, S)));
   const needs = widest(columns);
   const tilted = needs > cell - 4 && columns.some((name) => name?.length > 1);
   const top = tilted ? Math.ceil(Math.min(58, needs * 0.72 + 14)) : 18;
   const high = Math.min(cell, Math.max(0.25, 720 / Math.max(1, T)));
-  return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1), room: left - 7, gap: cell > 9 ? 1 : cell >= SMALL ? 0.4 : 0 };
+  return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1), room: long > 0 ? left - 7 : left, gap: cell > 9 ? 1 : cell >= SMALL ? 0.4 : 0 };
 }
 
 /** @typedef {ReturnType<typeof arrange>} Layout
@@ -56,7 +56,7 @@ function paintBoxes(brush, layout, cells, ramp, hatch, family) {
       brush.fillStyle = shade.fill;
       brush.fillRect(x, y, w, t);
       const was = cells.ghost?.(i, j);
-      if (was !== undefined && Number.isFinite(was) && was !== value && cell >= 9) notch(brush, x, y, w, t, ramp, ramp.shade(was, cells.top).fill);
+      if (Number.isFinite(was) && Math.abs(was - value) > cells.top / 50 && cell >= 9) notch(brush, x, y, w, t, ramp, ramp.shade(was, cells.top).fill);
       if (!Number.isFinite(value)) noNumber(brush, value, x, y, w, t, shade, fits ? family : null);
       else if (fits) word(brush, printed(value, cells.digits), x, y, w, t, shade.text, family);
     }
@@ -129,13 +129,18 @@ function paintPoints(brush, { cell, high, left, top, T, S }, cells, ramp, hatch)
 /** A ring stands on a halo of paper, so that it is seen on any cell. */
 function rings(brush, { cell, high, left, top, gap, T, S }, mark, ramp) {
   const wide = cell > 14 ? 2 : 1;
-  for (const [colour, width] of [[ramp.paper, wide + 2], [ramp.leak, wide]]) {
-    brush.strokeStyle = css(colour);
-    brush.lineWidth = width;
-    for (let i = 0; i < T; i++) {
-      for (let j = 0; j < S; j++) {
-        if (mark(i, j)) brush.strokeRect(left + j * cell + 2, top + i * high + 2, Math.max(0.5, cell - gap - 4), Math.max(0.5, high - gap - 4));
-      }
+  const boxes = [];
+  for (let i = 0; i < T; i++) {
+    for (let j = 0; j < S; j++) {
+      if (mark(i, j)) boxes.push([left + j * cell + 2, top + i * high + 2, Math.max(0.5, cell - gap - 4), Math.max(0.5, high - gap - 4)]);
     }
   }
+  brush.beginPath();
+  boxes.forEach(([x, y, w, t]) => brush.rect(x, y, w, t));
+  brush.strokeStyle = css(ramp.paper);
+  brush.lineWidth = wide + 2;
+  brush.stroke();
+  brush.strokeStyle = css(ramp.leak);
+  brush.lineWidth = wide;
+  boxes.forEach(([x, y, w, t]) => brush.strokeRect(x, y, w, t));
 }

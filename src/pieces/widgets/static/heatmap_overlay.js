@@ -44,23 +44,24 @@ export function overlay() {
       svg.setAttribute("width", String(width));
       svg.setAttribute("height", String(height));
       names.replaceChildren();
+      if (!T || !S) return;
       labels = { row: new Map(), column: new Map() };
-      const every = (side) => Math.max(1, [1, 2, 5, 10, 20, 50, 100].find((n) => n * side >= 12.5) ?? 200);
+      const every = (side, need = 12.5) => [1, 2, 5, 10, 20, 50, 100].find((n) => n * side >= need) ?? 200;
       const add = (map, at, name, attributes, space) => {
         const node = h("text", { "data-at": at, ...attributes });
         names.append(node);
         fitted(node, name, space);
         map.set(at, node);
       };
-      const steps = (count, side, list) => {
-        const step = every(side);
+      const steps = (count, side, list, need) => {
+        const step = every(side, need);
         const start = list.length || step === 1 ? 0 : step - 1; // numbers: 5, 10, 15; names: from the first
         return Array.from({ length: Math.max(0, Math.ceil((count - start) / step)) }, (_, n) => start + n * step);
       };
       for (const i of steps(T, high, rows)) {
         add(labels.row, i, rows[i] || String(i + 1), { x: left - 5, y: top + (i + 0.5) * high, "text-anchor": "end", "data-axis": "row" }, room);
       }
-      for (const j of steps(S, cell, columns)) {
+      for (const j of steps(S, cell, columns, columns.length ? 12.5 : 7 * String(S).length + 5)) {
         const [x, name] = [left + (j + 0.5) * cell, columns[j] || String(j + 1)];
         const lean = tilted && name.length > 1;
         const turn = lean ? { transform: `translate(${x - 2} ${top - 5}) rotate(-45)` } : { x, y: top - 9, "text-anchor": "middle" };

@@ -95,8 +95,14 @@
       + "the downloaded notebook has it too.";
     place.querySelector(".pieces-stage")?.remove();
     place.append(note);
-    place.dataset.state = "failed";
-    place.dataset.error = String(error?.message ?? error);
+    mark(place, "failed", error);
+  }
+
+  /** How a place stands, for tests and for the style sheet. */
+  function mark(place, state, error) {
+    place.dataset.state = state;
+    if (error === undefined) delete place.dataset.error;
+    else place.dataset.error = String(error?.message ?? error);
   }
 
   /** From now on a place is as high as its widget. While a control moves it only grows, so that the page
@@ -124,6 +130,8 @@
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
+      stage.addEventListener("pieces-failed", (event) => mark(place, "failed", /** @type {CustomEvent} */ (event).detail));
+      stage.addEventListener("pieces-recovered", () => mark(place, "live"));
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
       place.cleanUp = drawn;
@@ -138,7 +146,7 @@
 
   /** Draw every place that can be; after the last script has had its chance, every place. */
   function look(late = false) {
-    for (const place of document.getElementsByClassName("pieces-live")) {
+    for (const place of /** @type {HTMLCollectionOf<HTMLElement>} */ (document.getElementsByClassName("pieces-live"))) {
       if (place.dataset.state || !place.dataset.widget) continue;
       const parsed = place.querySelector(".pieces-wait") !== null;
       if (late || (parsed && arrived(place.dataset.widget))) enliven(place);

@@ -1,12 +1,14 @@
 /** From numbers to colours: one ramp for each sign, from paper to the role's colour, and text that can be read on it. */
 import { css, h, mix, readColours } from "./dom.js";
 
-/** @typedef {number[]} Colour red, green, blue, 0 to 255 */
+/** @typedef {[number, number, number]} Colour red, green, blue, 0 to 255 */
 
 const NAMES = ["paper", "ink", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output",
   "residual", "mask", "leak"];
 const STEPS = 64;
+/** @type {Colour} */
 const BLACK = [0, 0, 0];
+/** @type {Colour} */
 const WHITE = [255, 255, 255];
 
 /** Relative luminance as WCAG defines it, 0 to 1. @param {Colour} colour */

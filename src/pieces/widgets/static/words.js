@@ -23,6 +23,39 @@ export const words = {
     cell: (row, i, column, j, value) => `${row} ${i}, ${column} ${j}: ${value}`,
     summary: ["smallest", "mean", "largest", "at", "no number"],
   },
+  chart: {
+    start: "Arrow keys read the curves",
+    at: (axis, x, values) => `${axis} ${x}: ${values.map(([name, y]) => `${name} ${y}`).join(", ")}`,
+    size: (series, n) => `${plural(series, "curve")}, ${plural(n, "point")}. The numbers stand in the table view.`,
+  },
+  player: { play: "Play", pause: "Pause", back: "Step back", on: "Step on", state: (n, of) => `${n} of ${of}` },
+  tokens: {
+    chips: "The words that are read",
+    reset: "Undo my text",
+    strange: (word) => `${word}, a word that is not known`,
+    unknown: (word, others, known) => `“${word.slice(0, 30)}”${others ? ` and ${plural(others, "other word")} are` : " is"} not among the ${known} words known here.`,
+    replace: (word, offer) => `Write ${offer} in place of ${word}`,
+    long: (most) => ` Only the first ${most} words are read.`,
+  },
+  arcs: {
+    head: ["from", "to", "weight"],
+    itself: "itself",
+    looks: (word, seen) => `${word} looks at ${seen.map(([other, weight]) => `${other} ${weight}`).join(", ")}.`,
+    blind: (word) => `${word} looks at nothing.`,
+  },
+  blocks: {
+    shape: (name, shape, strides) => `${name}: [${shape.join(", ")}], strides (${strides.join(", ")})`,
+    cell: (label, value) => (label === value ? label : `${label}: ${value}`),
+    index: "index",
+  },
+  table: {
+    sorted: (title, down) => `Sorted by ${title}, ${down ? "largest" : "smallest"} first`,
+    unsorted: "In the order it came in",
+  },
+  parts: {
+    whole: "whole", name: "part", value: "size",
+    part: (whole, name, value, share) => `${whole}, ${name}: ${value}, ${share} %`,
+  },
   bars: { key: "key" },
   plane: {
     table: "The plane", head: ["vector", "x", "y"], query: "query", key: (n) => `key ${n}`, none: "–", letter: "q",
