@@ -19,7 +19,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-notebooks test-book test-live \
-        test-types test-gpu bench gallery links browser clean
+        test-types test-gpu bench gallery experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -104,6 +104,10 @@ bench: $(READY) browser ## measure the book against its peers
 
 gallery: $(READY) ## write the gallery of the drawing kit's primitives
 	@$(BIN)/python gallery/build.py
+
+experiment: $(READY) ## train one of the book's models again (NAME=stories_llama, ...)
+	@test -f "experiments/$(NAME).py" || { echo "Say which: make experiment NAME=translator; experiments/README.md lists them."; exit 1; }
+	$(BIN)/python experiments/$(NAME).py
 
 links: $(READY) ## ask every address in the book whether it still answers
 	$(BIN)/jupyter-book build . --builder linkcheck --keep-going --path-output _build/links

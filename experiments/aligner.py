@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
     build=lambda: aligner(AlignerConfig(TASK.vocab_size, d_model=64, score_dim=32)),
     draw=TASK.pairs,
     measure=lambda model: held_out.translation(model, TASK),
-    config=TrainConfig(steps=600, batch_size=64, lr=5e-3, warmup=50, final_share=0.02),
+    config=TrainConfig(steps=1200, batch_size=32, lr=4e-3, warmup=100, final_share=0.02),
     loss=translation_loss,
 )
 

@@ -9,6 +9,7 @@ in experiments/records/<name>.json; a seed that is run again replaces its earlie
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -85,7 +86,7 @@ def trained(experiment: Experiment, config: TrainConfig) -> tuple[nn.Module, dic
     UNFINISHED.mkdir(parents=True, exist_ok=True)
     place = UNFINISHED / f"{experiment.name}-{config.seed}-{config.steps}.pt"
     start = time.process_time()
-    saving = {"checkpoint": place, "save_every": 100}
+    saving = {"checkpoint": place, "save_every": 100, "progress": sys.stderr.isatty()}
     record = train(model, experiment.draw, config, loss=experiment.loss, **saving)
     seconds = time.process_time() - start
     model.eval()

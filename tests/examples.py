@@ -390,7 +390,8 @@ CALLS = {
         lambda **fields: attention_only.attention_only(
             attention_only.AttentionOnlyConfig(**fields)
         ),
-        {"vocab_size": V, "d_model": D, "n_layers": 1, "n_heads": H, "max_seq_len": 16} | LINEAR,
+        {"vocab_size": V, "d_model": D, "n_layers": 1, "n_heads": H, "max_seq_len": 16}
+        | {"norm_eps": 1e-5},
     ),
     "models.AttentionBlock": lambda: (
         attention_only.AttentionBlock,
@@ -547,6 +548,7 @@ CALLS = {
     "tasks.Agreement": lambda: (tasks.Agreement, {"distance": 2}),
     "tasks.ModularSums": lambda: (tasks.ModularSums, {"modulus": 17, "held_out_share": 0.3}),
     "tasks.Translation": lambda: (tasks.Translation, {"held_out_share": 0.2}),
+    "tasks.Stories": lambda: (tasks.Stories, {"length": 48}),
     "tasks.Corpus": lambda: (
         tasks.Corpus,
         {"length": 8, "text": "abcdefgh " * 40, "held_out_share": 0.2},

@@ -17,6 +17,7 @@ from pieces.tasks import (
     ModularSums,
     Reverse,
     Sorting,
+    Stories,
     Task,
     Translation,
     accuracy,
@@ -35,6 +36,7 @@ TASKS = {
     "modular": ModularSums(modulus=23),
     "translation": Translation(),
     "corpus": Corpus(length=48),
+    "stories": Stories(length=32),
 }
 each = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS.keys())
 

@@ -8,9 +8,9 @@ SMALL = AttentionOnlyConfig(19, 12, n_layers=2, n_heads=3)
 
 @torch.no_grad()
 def test_it_is_its_equation():
-    """x + attention(norm(x)), twice; the final norm; the head. Nothing else."""
+    """Words and places; x + attention(norm(x)), twice; norm; head. Nothing else."""
     model, ids = attention_only(SMALL).eval(), torch.randint(19, (2, 7))
-    x = model.embedding.weight[ids]
+    x = model.embedding.weight[ids] + model.position.weight[:7]
     for block in model.stack.blocks:
         x = x + block.attention(block.attention_residual.norm(x))
     expected = model.stack.final_norm(x) @ model.head.weight.T
@@ -20,7 +20,7 @@ def test_it_is_its_equation():
 def test_there_is_no_feed_forward_network():
     names = {name.split(".")[-2] for name, _ in attention_only(SMALL).named_parameters()}
     attention = {"query", "key", "value", "output", "norm"}
-    assert names == attention | {"embedding", "final_norm", "head"}
+    assert names == attention | {"embedding", "position", "final_norm", "head"}
 
 
 def test_a_tied_model_has_one_table():

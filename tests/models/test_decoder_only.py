@@ -42,7 +42,7 @@ FAMILIES = {
     "mixtral": lambda: mixtral(MixtralConfig(*PLAIN, 1, n_experts=3)),
     "qwen2": lambda: qwen2(Qwen2Config(*PLAIN, 3, window=WINDOW, first_window_layer=1)),
     "gemma": lambda: gemma(GemmaConfig(*PLAIN, 1, 6)),
-    "attention_only": lambda: attention_only(AttentionOnlyConfig(V, D, 2, 3)),
+    "attention_only": lambda: attention_only(AttentionOnlyConfig(V, D, 2, 3, LONGEST)),
 }
 ADDED = {"sinusoidal": lambda: Sinusoidal(D), "learned": lambda: Learned(LONGEST, D)}
 BIASED = {"alibi": lambda: ALiBi(3), "t5": lambda: T5Buckets(3, 8, 16, bidirectional=False)}

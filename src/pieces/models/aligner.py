@@ -79,6 +79,8 @@ class Aligner(nn.Module):
         ``source_mask`` [B, 1, 1, S] is True at real tokens; padding stands on the right.
         Raises: TypeError, ValueError as the parts.
         """
+        if source_mask is not None:
+            require_mask(source_mask, "source_mask")
         memory = self.encode(source_ids, mask=source_mask)
         return self.logits(self.decode_hidden(target_ids, memory, source_mask=source_mask))
 

@@ -15,6 +15,7 @@ from pieces.tasks.modular import ModularSums
 from pieces.tasks.recall import AssociativeRecall
 from pieces.tasks.reverse import Reverse
 from pieces.tasks.sorting import Sorting
+from pieces.tasks.stories import Stories
 from pieces.tasks.translation import Pairs, Translation
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Reverse",
     "Sorting",
     "Split",
+    "Stories",
     "Task",
     "Translation",
     "accuracy",

@@ -61,6 +61,8 @@ def pack(
     require_module("model", model)
     require_instance("task", task, Task, "pass Stories(), say")
     require_instance("record", record, Mapping, "pass a dict")
+    arguments = {} if arguments is None else arguments
+    require_instance("arguments", arguments, Mapping, "pass a dict")
     name = type(task).__name__
     known = getattr(tasks, name, None) is type(task)
     require(known, "task", name, "must be one of pieces.tasks", "add it there")
@@ -68,7 +70,7 @@ def pack(
     words = {
         "config": plain(model.config),
         "vocabulary": task.vocabulary,
-        "task": {"name": name, "arguments": dict(arguments or {})},
+        "task": {"name": name, "arguments": dict(arguments)},
         "record": dict(record),
     }
     return safe.save(shrink(model.state_dict(), precision), kind | written(words))
