@@ -24,7 +24,7 @@ MODELS = {
     "mixtral": ("mixtral", {"n_heads": 4, "n_kv_heads": 2, "n_experts": 3, "k": 2}),
     "one-expert": ("mixtral", {"n_heads": 2, "n_experts": 5, "k": 1, "window": 3}),
     "attention-only": ("attention_only", {"n_heads": 4}),
-    "attention-tied": ("attention_only", {"n_heads": 3, "tied": True, "rope_base": 50.0}),
+    "attention-tied": ("attention_only", {"n_heads": 3, "tied": True, "n_layers": 1}),
     "translator": ("encoder_decoder", {"n_heads": 3}),
     "translator-bare": ("encoder_decoder", {"n_heads": 2, "bias": False, "n_layers": 1}),
 }

@@ -71,7 +71,7 @@ export function decoderOnly({ kind, config, tensors: weights }) {
       watch.note("embedding", "output", tensor(x, [T, D]));
       if (places) x = plus(x, lookUp(places, ids.map((_, t) => memory.length + t)));
       x = enter(x, T, watch);
-      const turn = places ? null : rotation(memory.length, T, K, config.rope_base);
+      const turn = !config.rope_base ? null : rotation(memory.length, T, K, config.rope_base);
       blocks.forEach((each, l) => { x = each(x, T, watch, { cache: memory.caches[l], turn }); });
       memory.length += T;
       x = leave(x, T, watch);
