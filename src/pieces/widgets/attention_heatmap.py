@@ -1,7 +1,7 @@
 """AttentionHeatmap: where every head of a trained model looks, and what is lost without it."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from torch import nn
 
@@ -52,7 +52,7 @@ class AttentionHeatmap(TrainedModelWidget):
     @classmethod
     def from_model(
         cls, model: nn.Module, text: str, *, vocabulary: Sequence[str] | Task, **traits: Any
-    ) -> Self:
+    ) -> "AttentionHeatmap":
         """Show a decoder-only model of your own, reading this text. As ``TrainedModelWidget``."""
         return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from safetensors import torch as safe
 from torch import nn
@@ -50,7 +50,19 @@ def pack_own(model: nn.Module, vocabulary: Sequence[str] | Task) -> bytes:
     require(n_bytes <= MOST, "bytes of the model's weights", f"{n_bytes:,}", rule, remedy)
     texts = {"config": plain(model.config), "vocabulary": words, "record": {}}
     metadata = {name: json.dumps(text, ensure_ascii=False) for name, text in texts.items()}
-    return safe.save(shrink(model.state_dict(), "fp32"), {"kind": kind} | metadata)
+    return in_order(safe.save(shrink(model.state_dict(), "fp32"), {"kind": kind} | metadata))
+
+
+def in_order(data: bytes) -> bytes:
+    """Return a safetensors file with its header in order: one model, one file, one name on a site.
+
+    As saved, the words stand in another order each time.
+    """
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data[8 + length :]
 
 
 class TrainedModelWidget(PieceWidget):
@@ -88,7 +100,7 @@ class TrainedModelWidget(PieceWidget):
     @classmethod
     def from_model(
         cls, model: nn.Module, *, vocabulary: Sequence[str] | Task, **traits: Any
-    ) -> Self:
+    ) -> "TrainedModelWidget":
         """Show a model of your own: a small one that a builder of ``pieces.models`` made.
 
         The weights are those of this moment; after more training, hand them over again.

@@ -1,4 +1,7 @@
-/** The twin of `pieces.models.decoder_only`: GPT-2, LLaMA, the attention-only model, and Mixtral with its experts. */
+/**
+ * The twin of `pieces.models.decoder_only`: GPT-2, LLaMA, the attention-only model, and Mixtral with its
+ * experts.
+ */
 import { plus, rotation, tensor } from "./flat.js";
 import { attention, emptyCache, feedForward, need, norm, reader, residual } from "./layers.js";
 import { mixture } from "./experts.js";
@@ -63,7 +66,8 @@ export function decoderOnly({ kind, config, tensors: weights }) {
     /** @returns {Remembered} */
     start: () => ({ caches: blocks.map(emptyCache), length: 0 }),
     /** The logits of these tokens, which follow on those remembered: [T, V], or [1, V] of the `last` only.
-     *  @param {Remembered} memory @param {number[]} ids @param {Watcher} watch @param {{last?: boolean}=} options */
+     *  @param {Remembered} memory @param {number[]} ids @param {Watcher} watch @param {{last?: boolean}=}
+     * options */
     logits(memory, ids, watch, { last = false } = {}) {
       const T = ids.length;
       /** @type {Float32Array} */

@@ -16,12 +16,20 @@ export function encoderDecoder({ config, tensors: weights }) {
   const read = reader(weights, targets);
   const [encoder, decoder] = ["encoder", "decoder"].map((name) => stack(name));
 
-  /** The blocks of one side; where nothing closes the stack, the norms stand behind the sums. @param {string} name */
+  /**
+   * The blocks of one side; where nothing closes the stack, the norms stand behind the sums.
+   * @param {string} name
+   */
   function stack(name) {
     const style = /** @type {const} */ ({ pre: weights.has(`${name}.final_norm.weight`), kind: "layer", eps });
     const close = norm(weights, `${name}.final_norm`, "layer", eps);
     const blocks = Array.from({ length: layers }, (_, l) => block(`${name}.blocks.${l}`, style, name === "decoder"));
-    /** @param {Float32Array} x @param {number} T @param {Watcher} watch @param {{own: Cache[], source?: Cache[], context?: Float32Array}} memory */
+    /**
+     * @param {Float32Array} x
+     * @param {number} T
+     * @param {Watcher} watch
+     * @param {{own: Cache[], source?: Cache[], context?: Float32Array}} memory
+     */
     return (x, T, watch, memory) => {
       const y = blocks.reduce((z, each, l) => each(z, T, watch, memory, l), x);
       const closed = close(y, T, watch);
@@ -30,13 +38,23 @@ export function encoderDecoder({ config, tensors: weights }) {
     };
   }
 
-  /** @param {string} name @param {{pre: boolean, kind: "layer", eps: number}} style @param {boolean} writes */
+  /**
+   * @param {string} name
+   * @param {{pre: boolean, kind: "layer", eps: number}} style
+   * @param {boolean} writes
+   */
   function block(name, style, writes) {
     const attend = attention(weights, `${name}.attention`, { heads, kvHeads: heads, causal: writes });
     const look = writes ? attention(weights, `${name}.cross_attention`, { heads, kvHeads: heads, causal: false }) : null;
     const feed = feedForward(weights, `${name}.feed_forward`, "relu");
     const [first, second, third] = ["attention", "cross", "feed_forward"].map((part) => residual(weights, `${name}.${part}_residual`, style));
-    /** @param {Float32Array} x @param {number} T @param {Watcher} watch @param {{own: Cache[], source?: Cache[], context?: Float32Array}} memory @param {number} l */
+    /**
+     * @param {Float32Array} x
+     * @param {number} T
+     * @param {Watcher} watch
+     * @param {{own: Cache[], source?: Cache[], context?: Float32Array}} memory
+     * @param {number} l
+     */
     return (x, T, watch, { own, source, context }, l) => {
       let y = first(x, T, watch, (z) => attend(z, T, watch, { cache: own[l] }));
       if (look) y = second(y, T, watch, (z) => look(z, T, watch, { cache: source[l], context }));
@@ -46,7 +64,13 @@ export function encoderDecoder({ config, tensors: weights }) {
     };
   }
 
-  /** @param {import("./flat.js").Tensor} from @param {number[]} ids @param {number} start @param {string} name @param {Watcher} watch */
+  /**
+   * @param {import("./flat.js").Tensor} from
+   * @param {number[]} ids
+   * @param {number} start
+   * @param {string} name
+   * @param {Watcher} watch
+   */
   function embedded(from, ids, start, name, watch) {
     const x = lookUp(from, ids, Math.sqrt(D));
     watch.note(name, "output", tensor(x, [ids.length, D]));

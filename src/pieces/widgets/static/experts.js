@@ -4,10 +4,20 @@ import { need, projection } from "./layers.js";
 
 /** @typedef {import("./layers.js").Weights} Weights */
 
-/** The k largest of a row, best first; of equal ones the first. @param {Float32Array} row @param {number} k */
+/**
+ * The k largest of a row, best first; of equal ones the first.
+ * @param {Float32Array} row
+ * @param {number} k
+ */
 const best = (row, k) => [...row.keys()].sort((a, b) => row[b] - row[a] || a - b).slice(0, k);
 
-/** o = Σ_i G(x)_i E_i(x), with G = softmax(topk(x W_G)). @param {Weights} weights @param {string} name @param {number} k @returns {import("./layers.js").Layer} */
+/**
+ * o = Σ_i G(x)_i E_i(x), with G = softmax(topk(x W_G)).
+ * @param {Weights} weights
+ * @param {string} name
+ * @param {number} k
+ * @returns {import("./layers.js").Layer}
+ */
 export function mixture(weights, name, k) {
   const score = projection(weights, `${name}.router.gate`);
   const { data: gateUp, shape: [E, twice, D] } = need(weights, `${name}.experts.gate_up`);

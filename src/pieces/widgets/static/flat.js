@@ -5,7 +5,12 @@
  * @typedef {{data: Float32Array, shape: number[], strides: number[], offset: number}} Tensor
  */
 
-/** A tensor over these numbers, laid out row by row. @param {Float32Array} data @param {number[]} shape @returns {Tensor} */
+/**
+ * A tensor over these numbers, laid out row by row.
+ * @param {Float32Array} data
+ * @param {number[]} shape
+ * @returns {Tensor}
+ */
 export function tensor(data, shape) {
   const strides = new Array(shape.length).fill(1);
   for (let axis = shape.length - 2; axis >= 0; axis--) strides[axis] = strides[axis + 1] * shape[axis + 1];
@@ -15,7 +20,8 @@ export function tensor(data, shape) {
 /**
  * y = x Wᵀ + b: x [T, n], W [m, n], b [m] → y [T, m]. Two rows of x meet four of W at a time, so that each
  * number that is read is used more than once.
- * @param {Float32Array} x @param {number} T @param {Float32Array} W @param {Float32Array|null} b @param {number} m
+ * @param {Float32Array} x @param {number} T @param {Float32Array} W @param {Float32Array|null} b @param
+ *   {number} m
  * @param {number} n @returns {Float32Array}
  */
 export function linear(x, T, W, b, m, n) {
@@ -62,7 +68,14 @@ function oneByFour(x, a, W, w, n, y, at) {
   y[at] = p0; y[at + 1] = p1; y[at + 2] = p2; y[at + 3] = p3;
 }
 
-/** Σ x_i y_i over n numbers from these places on. @param {Float32Array} x @param {number} a @param {Float32Array} y @param {number} b @param {number} n */
+/**
+ * Σ x_i y_i over n numbers from these places on.
+ * @param {Float32Array} x
+ * @param {number} a
+ * @param {Float32Array} y
+ * @param {number} b
+ * @param {number} n
+ */
 export function dot(x, a, y, b, n) {
   let sum = 0;
   for (let i = 0; i < n; i++) sum += x[a + i] * y[b + i];
@@ -72,7 +85,13 @@ export function dot(x, a, y, b, n) {
 /** @param {Float32Array} x @param {Float32Array} y */
 export const plus = (x, y) => x.map((value, i) => value + y[i]);
 
-/** γ (x − μ) / √(σ² + ε) + β, for each row. @param {Float32Array} x @param {Float32Array} gain @param {Float32Array|null} shift @param {number} eps */
+/**
+ * γ (x − μ) / √(σ² + ε) + β, for each row.
+ * @param {Float32Array} x
+ * @param {Float32Array} gain
+ * @param {Float32Array|null} shift
+ * @param {number} eps
+ */
 export function layerNorm(x, gain, shift, eps) {
   const n = gain.length;
   const y = new Float32Array(x.length);
@@ -87,7 +106,12 @@ export function layerNorm(x, gain, shift, eps) {
   return y;
 }
 
-/** γ x / √(mean of x² + ε), for each row. @param {Float32Array} x @param {Float32Array} gain @param {number} eps */
+/**
+ * γ x / √(mean of x² + ε), for each row.
+ * @param {Float32Array} x
+ * @param {Float32Array} gain
+ * @param {number} eps
+ */
 export function rmsNorm(x, gain, eps) {
   const n = gain.length;
   const y = new Float32Array(x.length);
@@ -107,7 +131,10 @@ export function softmaxInPlace(x, a, n) {
   for (let i = a; i < a + n; i++) x[i] /= sum;
 }
 
-/** Φ(x), the chance that a standard normal number is smaller (Numerical Recipes' erfc, within 1.2e-7). @param {number} x */
+/**
+ * Φ(x), the chance that a standard normal number is smaller (Numerical Recipes' erfc, within 1.2e-7).
+ * @param {number} x
+ */
 function normalBelow(x) {
   const z = Math.abs(x) / Math.SQRT2;
   const t = 1 / (1 + z / 2);
@@ -148,7 +175,13 @@ export function rotation(start, T, K, base) {
   return { cos, sin };
 }
 
-/** Turn each head of x [T, heads K] in place: dimension i with i + K/2. @param {Float32Array} x @param {number} heads @param {number} K @param {{cos: Float32Array, sin: Float32Array}} turn */
+/**
+ * Turn each head of x [T, heads K] in place: dimension i with i + K/2.
+ * @param {Float32Array} x
+ * @param {number} heads
+ * @param {number} K
+ * @param {{cos: Float32Array, sin: Float32Array}} turn
+ */
 export function rotate(x, heads, K, { cos, sin }) {
   const half = K / 2;
   for (let at = 0, row = 0; at < x.length; at += heads * K, row += half) {
@@ -166,7 +199,13 @@ export function rotate(x, heads, K, { cos, sin }) {
   }
 }
 
-/** PE[p, 2i] = sin(p / base^(2i/D)), PE[p, 2i+1] = cos of the same: added to x [T, D] in place. @param {Float32Array} x @param {number} D @param {number} start @param {number} base */
+/**
+ * PE[p, 2i] = sin(p / base^(2i/D)), PE[p, 2i+1] = cos of the same: added to x [T, D] in place.
+ * @param {Float32Array} x
+ * @param {number} D
+ * @param {number} start
+ * @param {number} base
+ */
 export function addSinusoids(x, D, start, base = 10000) {
   for (let at = 0; at < x.length; at++) {
     const i = at % D;

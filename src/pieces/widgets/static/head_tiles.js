@@ -4,7 +4,8 @@ import { h, mix, readColours } from "./dom.js";
 /** @typedef {import("./reading.js").Weights} Weights */
 
 /** One pixel a cell; small weights are lifted, or a small map would be empty.
- *  @param {HTMLCanvasElement} canvas @param {Weights} weights @param {number} head @param {Record<string, number[]>} colours */
+ *  @param {HTMLCanvasElement} canvas @param {Weights} weights @param {number} head @param {Record<string,
+ * number[]>} colours */
 function paint(canvas, { data, shape: [, T, S] }, head, colours) {
   [canvas.width, canvas.height] = [S, T];
   const image = new ImageData(S, T);
@@ -29,9 +30,12 @@ function tile(l, n, { say, show, turn }) {
 }
 
 /**
- * Tiles for `layers` × `heads`. `draw({ maps, shown, off, notes, costs, row })`: `maps` are the weights by layer, `shown`
- * is [layer, head or null], `notes` and `costs` a text and a share for each tile, null where there is nothing to say.
- * @param {{layers: number, heads: number, say: Record<string, any>, show: (layer: number, head: number) => void,
+ * Tiles for `layers` × `heads`. `draw({ maps, shown, off, notes, costs, row })`: `maps` are the weights by
+ * layer, `shown`
+ * is [layer, head or null], `notes` and `costs` a text and a share for each tile, null where there is
+ * nothing to say.
+ * @param {{layers: number, heads: number, say: Record<string, any>, show: (layer: number, head: number) =>
+ *   void,
  *   turn: (layer: number, head: number) => void}} options
  */
 export function headTiles({ layers, heads, ...options }) {

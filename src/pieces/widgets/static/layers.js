@@ -5,7 +5,8 @@
  * @typedef {import("./trace.js").Watcher} Watcher
  * @typedef {Map<string, Tensor>} Weights
  * @typedef {(x: Float32Array, T: number, watch: Watcher) => Float32Array} Layer
- * @typedef {{k: Float32Array, v: Float32Array, length: number}} Cache keys and values [length, G K] of one layer
+ * @typedef {{k: Float32Array, v: Float32Array, length: number}} Cache keys and values [length, G K] of one
+ *   layer
  * @typedef {{cos: Float32Array, sin: Float32Array}|null} Turn
  */
 import { activations, dot, layerNorm, linear, plus, rmsNorm, rotate, softmaxInPlace, tensor } from "./flat.js";
@@ -28,14 +29,25 @@ export function projection(weights, name) {
   };
 }
 
-/** What turns the stream into logits: the head, or the table of the embedding read backwards. @param {Weights} weights @param {Tensor} table */
+/**
+ * What turns the stream into logits: the head, or the table of the embedding read backwards.
+ * @param {Weights} weights
+ * @param {Tensor} table
+ */
 export function reader(weights, { data, shape: [V, D] }) {
   const head = weights.has("head.weight") ? projection(weights, "head") : null;
   /** @param {Float32Array} x @param {number} T @param {Watcher} watch */
   return (x, T, watch) => tensor(head ? head(x, T, watch) : linear(x, T, data, null, V, D), [T, V]);
 }
 
-/** LayerNorm or RMSNorm; without weights of this name, x as it is. @param {Weights} weights @param {string} name @param {"layer"|"rms"} kind @param {number} eps @returns {Layer} */
+/**
+ * LayerNorm or RMSNorm; without weights of this name, x as it is.
+ * @param {Weights} weights
+ * @param {string} name
+ * @param {"layer"|"rms"} kind
+ * @param {number} eps
+ * @returns {Layer}
+ */
 export function norm(weights, name, kind, eps) {
   const gain = weights.get(`${name}.weight`)?.data;
   const shift = weights.get(`${name}.bias`)?.data ?? null;
@@ -49,7 +61,12 @@ export function norm(weights, name, kind, eps) {
 /** @returns {Cache} */
 export const emptyCache = () => ({ k: new Float32Array(0), v: new Float32Array(0), length: 0 });
 
-/** `old` with `added` behind its first `used` numbers; the room doubles when it is used up. @param {Float32Array} old @param {number} used @param {Float32Array} added */
+/**
+ * `old` with `added` behind its first `used` numbers; the room doubles when it is used up.
+ * @param {Float32Array} old
+ * @param {number} used
+ * @param {Float32Array} added
+ */
 function grown(old, used, added) {
   let room = old;
   if (used + added.length > old.length) {
@@ -70,7 +87,12 @@ export function attention(weights, name, { heads, kvHeads, causal, window = null
   const K = need(weights, `${name}.query.weight`).shape[0] / heads;
   const width = kvHeads * K;
 
-  /** Softmax of the scaled scores over the keys that each query sees: [H, T, S]. @param {Float32Array} q @param {number} T @param {Cache} cache */
+  /**
+   * Softmax of the scaled scores over the keys that each query sees: [H, T, S].
+   * @param {Float32Array} q
+   * @param {number} T
+   * @param {Cache} cache
+   */
   function weigh(q, T, { k, length: S }) {
     const A = new Float32Array(heads * T * S);
     const root = Math.sqrt(K);
@@ -87,7 +109,12 @@ export function attention(weights, name, { heads, kvHeads, causal, window = null
     return A;
   }
 
-  /** The weighted average of the values, [H, T, K]. @param {Float32Array} A @param {number} T @param {Cache} cache */
+  /**
+   * The weighted average of the values, [H, T, K].
+   * @param {Float32Array} A
+   * @param {number} T
+   * @param {Cache} cache
+   */
   function mixed(A, T, { v, length: S }) {
     const out = new Float32Array(heads * T * K);
     for (let at = 0; at < heads * T; at++) {
@@ -111,7 +138,12 @@ export function attention(weights, name, { heads, kvHeads, causal, window = null
     return x;
   }
 
-  /** @param {Float32Array} x @param {number} T @param {Watcher} watch @param {{cache: Cache, turn?: Turn, context?: Float32Array|null}} options */
+  /**
+   * @param {Float32Array} x
+   * @param {number} T
+   * @param {Watcher} watch
+   * @param {{cache: Cache, turn?: Turn, context?: Float32Array|null}} options
+   */
   return function attend(x, T, watch, { cache, turn = null, context = null }) {
     const q = query(x, T, watch);
     if (!context || !cache.length) {
@@ -133,7 +165,13 @@ export function attention(weights, name, { heads, kvHeads, causal, window = null
   };
 }
 
-/** Widen, bend, narrow; with a gate where there are weights for one. @param {Weights} weights @param {string} name @param {string} activation @returns {Layer} */
+/**
+ * Widen, bend, narrow; with a gate where there are weights for one.
+ * @param {Weights} weights
+ * @param {string} name
+ * @param {string} activation
+ * @returns {Layer}
+ */
 export function feedForward(weights, name, activation) {
   const bend = activations[activation];
   if (!bend) throw new RangeError(`activation: ${activation} is none of ${Object.keys(activations).join(", ")}.`);
@@ -150,10 +188,20 @@ export function feedForward(weights, name, activation) {
   };
 }
 
-/** What a layer adds to the stream: the norm before it (`pre`), or behind the sum. @param {Weights} weights @param {string} name @param {{pre: boolean, kind: "layer"|"rms", eps: number}} style */
+/**
+ * What a layer adds to the stream: the norm before it (`pre`), or behind the sum.
+ * @param {Weights} weights
+ * @param {string} name
+ * @param {{pre: boolean, kind: "layer"|"rms", eps: number}} style
+ */
 export function residual(weights, name, { pre, kind, eps }) {
   const normed = norm(weights, `${name}.norm`, kind, eps);
-  /** @param {Float32Array} x @param {number} T @param {Watcher} watch @param {(x: Float32Array) => Float32Array} layer */
+  /**
+   * @param {Float32Array} x
+   * @param {number} T
+   * @param {Watcher} watch
+   * @param {(x: Float32Array) => Float32Array} layer
+   */
   return (x, T, watch, layer) => {
     const y = pre ? plus(x, layer(normed(x, T, watch))) : normed(plus(x, layer(x)), T, watch);
     watch.note(name, "output", tensor(y, [T, y.length / T]));

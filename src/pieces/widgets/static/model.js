@@ -10,8 +10,10 @@
  *
  * @typedef {import("./flat.js").Tensor} Tensor
  * @typedef {import("./trace.js").Watching} Watching
- * @typedef {{memory: any, inner: Record<string, Record<string, Tensor>>}} State what the model remembers of a text: its cache
- * @typedef {{logits: Tensor, probabilities: Tensor, inner: Record<string, Record<string, Tensor>>, state: State}} Result
+ * @typedef {{memory: any, inner: Record<string, Record<string, Tensor>>}} State what the model remembers of
+ *   a text: its cache
+ * @typedef {{logits: Tensor, probabilities: Tensor, inner: Record<string, Record<string, Tensor>>, state:
+ *   State}} Result
  *   logits and probabilities are [T, V]; those at t are of the token behind token t
  */
 import { tensor } from "./flat.js";
@@ -77,7 +79,12 @@ export class TrainedModel {
   /** @param {number[]} ids */
   decode(ids) { return this.words.decode(ids); }
 
-  /** An empty text to be continued; of an encoder-decoder, the source read. @param {number[]=} source @param {Watching=} watching @returns {State} */
+  /**
+   * An empty text to be continued; of an encoder-decoder, the source read.
+   * @param {number[]=} source
+   * @param {Watching=} watching
+   * @returns {State}
+   */
   start(source, watching = {}) {
     const watch = watcher(watching);
     return { memory: this.begun(source, watch), inner: watch.inner };
@@ -92,7 +99,8 @@ export class TrainedModel {
   /**
    * Read these tokens: all at once, or behind those that `state` remembers.
    * @param {number[]} ids at least one
-   * @param {Watching & {state?: State, source?: number[], last?: boolean}} options `last`: logits of the last token only
+   * @param {Watching & {state?: State, source?: number[], last?: boolean}} options `last`: logits of the
+   *   last token only
    * @returns {Result} `state` goes on with `step`; it was made with these interventions
    */
   run(ids, { state, source, last = false, ...watching } = {}) {
@@ -105,13 +113,24 @@ export class TrainedModel {
     return { logits, probabilities: softmaxOf(logits), inner: watch.inner, state: { memory, inner: watch.inner } };
   }
 
-  /** One token more; `state` grows. @param {State} state @param {number} id @param {Watching=} watching @returns {Result} */
+  /**
+   * One token more; `state` grows.
+   * @param {State} state
+   * @param {number} id
+   * @param {Watching=} watching
+   * @returns {Result}
+   */
   step(state, id, watching = {}) { return this.run([id], { ...watching, state }); }
 
   /** The same state, to go another way from here. @param {State} state @returns {State} */
   fork(state) { return copied(state); }
 
-  /** Tokens behind `ids`, one after another, as long as somebody asks. @param {number[]} ids @param {import("./sampling.js").Settings & Watching & {source?: number[], random?: () => number}} options */
+  /**
+   * Tokens behind `ids`, one after another, as long as somebody asks.
+   * @param {number[]} ids
+   * @param {import("./sampling.js").Settings & Watching & {source?: number[], random?: () => number}}
+   *   options
+   */
   * continued(ids, { temperature = 0, topK, topP, random, source, ...watching } = {}) {
     let { probabilities: shares, logits, state, inner } = this.run(ids, { source, last: true, ...watching });
     while (true) {
@@ -128,7 +147,11 @@ const bySite = new Map();
 /** @type {WeakMap<object, Promise<TrainedModel>>} */
 const byBytes = new WeakMap();
 
-/** The model of a widget, unpacked once for all widgets of a page that show it. @param {{get: (name: string) => any}} widgetModel @returns {Promise<TrainedModel>} */
+/**
+ * The model of a widget, unpacked once for all widgets of a page that show it.
+ * @param {{get: (name: string) => any}} widgetModel
+ * @returns {Promise<TrainedModel>}
+ */
 export function loadModel(widgetModel) {
   const bytes = widgetModel.get("_weights");
   const [kept, key] = bytes?.byteLength ? [byBytes, bytes.buffer ?? bytes] : [bySite, widgetModel.get("weights_file")];

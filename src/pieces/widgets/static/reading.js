@@ -1,10 +1,13 @@
-/** What a model makes of a text, with some heads off and with all of them on; and what its heads seem to do. */
+/**
+ * What a model makes of a text, with some heads off and with all of them on; and what its heads seem to do.
+ */
 import { tensor } from "./flat.js";
 
 /** @typedef {import("./model.js").TrainedModel} TrainedModel */
 /** @typedef {{data: Float32Array, shape: number[]}} Weights of the heads of a layer, [H, T, S] */
 /** @typedef {{key: string, ids: number[], words: string[], unknown: string[], over: boolean, maps?: Weights[],
- *   plain?: import("./model.js").Result, now?: import("./model.js").Result}} Reading `maps` by layer; `plain`: all heads on */
+ *   plain?: import("./model.js").Result, now?: import("./model.js").Result}} Reading `maps` by layer;
+ *   `plain`: all heads on */
 
 /** Reads a text of at most `most` words; what was computed stays until the text or the heads change.
  *  @param {TrainedModel} model @param {number} most */
@@ -28,7 +31,11 @@ export function reader(model, most) {
   };
 }
 
-/** The weights [T, T] of one head of a layer, or of the average of all where `head` is null. @param {Weights} weights @param {number|null} head */
+/**
+ * The weights [T, T] of one head of a layer, or of the average of all where `head` is null.
+ * @param {Weights} weights
+ * @param {number|null} head
+ */
 export function mapOf({ data, shape: [H, T] }, head) {
   if (head !== null) return tensor(data.subarray(head * T * T, (head + 1) * T * T), [T, T]);
   const mean = new Float32Array(T * T);
@@ -36,7 +43,13 @@ export function mapOf({ data, shape: [H, T] }, head) {
   return tensor(mean, [T, T]);
 }
 
-/** The words that are likely now, or were with all heads on: [word, now, before]. @param {Float32Array} now @param {Float32Array} before @param {string[]} vocabulary @param {number} rows */
+/**
+ * The words that are likely now, or were with all heads on: [word, now, before].
+ * @param {Float32Array} now
+ * @param {Float32Array} before
+ * @param {string[]} vocabulary
+ * @param {number} rows
+ */
 export function likeliest(now, before, vocabulary, rows) {
   const most = (i) => Math.max(now[i], before[i]);
   const order = [...now.keys()].sort((a, b) => most(b) - most(a)).slice(0, rows).sort((a, b) => now[b] - now[a]);
@@ -56,8 +69,10 @@ export function costs(model, { ids, plain }, t) {
 }
 
 /**
- * How much a head looks like one of those that have a name (Olsson et al. 2022): the share of its weight that goes to
- * the previous word, itself, the first word, what followed an earlier copy of this word (induction), such a copy.
+ * How much a head looks like one of those that have a name (Olsson et al. 2022): the share of its weight
+ * that goes to
+ * the previous word, itself, the first word, what followed an earlier copy of this word (induction), such a
+ * copy.
  * The mean over the words that have such a place, 0 where fewer than three have.
  * @param {Weights} weights @param {number} head @param {number[]} ids @returns {Record<string, number>}
  */

@@ -6,7 +6,10 @@ import { decode } from "./decode.js";
 import { tensor } from "./flat.js";
 
 /** @typedef {import("./flat.js").Tensor} Tensor */
-/** @typedef {{kind: string, config: Record<string, any>, vocabulary: string[], record: any, tensors: Map<string, Tensor>}} Packed */
+/**
+ * @typedef {{kind: string, config: Record<string, any>, vocabulary: string[], record: any, tensors:
+ *   Map<string, Tensor>}} Packed
+ */
 
 const WORDS = ["config", "vocabulary", "record"];
 const SCALE = ".scale";

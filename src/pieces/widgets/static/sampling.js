@@ -22,14 +22,22 @@ export function probabilities(logits) {
   return shares;
 }
 
-/** The k largest stay, and what ties with the last of them; the others become −∞. @param {ArrayLike<number>} logits @param {number} k */
+/**
+ * The k largest stay, and what ties with the last of them; the others become −∞.
+ * @param {ArrayLike<number>} logits
+ * @param {number} k
+ */
 export function topK(logits, k) {
   if (!(Number.isInteger(k) && k >= 1)) throw new RangeError(`k = ${k}: must be a whole number from 1.`);
   const least = Float32Array.from(logits).sort()[Math.max(0, logits.length - k)];
   return Float32Array.from(logits, (x) => (x < least ? -Infinity : x));
 }
 
-/** The fewest tokens whose probability is p or more stay; the others become −∞. @param {ArrayLike<number>} logits @param {number} p */
+/**
+ * The fewest tokens whose probability is p or more stay; the others become −∞.
+ * @param {ArrayLike<number>} logits
+ * @param {number} p
+ */
 export function topP(logits, p) {
   if (!(p > 0 && p <= 1)) throw new RangeError(`p = ${p}: must be above 0 and at most 1.`);
   const kept = Float32Array.from(logits);

@@ -2,15 +2,19 @@
  * Watches a model at work, and meddles with it: inner values by the names that `pieces.trace` gives them.
  *
  * @typedef {import("./flat.js").Tensor} Tensor
- * @typedef {(name: string, key: string, value: Tensor) => void} Edit called for each inner value as soon as it is
+ * @typedef {(name: string, key: string, value: Tensor) => void} Edit called for each inner value as soon as
+ *   it is
  *   computed; what it changes in `value.data`, the rest of the model sees
- * @typedef {{layer: number|string, unit: number, value: number}} Clamp a hidden unit of a feed-forward network, and
+ * @typedef {{layer: number|string, unit: number, value: number}} Clamp a hidden unit of a feed-forward
+ *   network, and
  *   what it is held at, for every token
  * @typedef {Object} Watching
- * @property {string[]=} keep what to hand back: "weights" (of every head), "stream" (the residual stream), "hidden"
+ * @property {string[]=} keep what to hand back: "weights" (of every head), "stream" (the residual stream),
+ *   "hidden"
  *   (hidden units), "routing" (the experts chosen), or names as in `trace.record`, in which * is one part
  * @property {[number|string, number][]=} off heads that are switched off: [layer, head], both from 0; in an
- *   encoder-decoder the name of the attention stands in the layer's place, such as "decoder.blocks.0.cross_attention"
+ *   encoder-decoder the name of the attention stands in the layer's place, such as
+ *   "decoder.blocks.0.cross_attention"
  * @property {Clamp[]=} clamp hidden units held at a value
  * @property {Edit=} edit any other intervention
  */
@@ -43,7 +47,11 @@ export function watcher({ keep = [], off = [], clamp = [], edit } = {}) {
   for (const [layer, head] of off) expect(`${named(layer, "attention")}.core`, { head });
   for (const { layer, unit, value } of clamp) expect(`${named(layer, "feed_forward")}.dropout`, { unit, value });
 
-  /** Heads [H, T, K] set to 0, hidden units [T, F] to their value. @param {string} name @param {Tensor} value */
+  /**
+   * Heads [H, T, K] set to 0, hidden units [T, F] to their value.
+   * @param {string} name
+   * @param {Tensor} value
+   */
   function meddle(name, { data, shape }) {
     for (const { head, unit, value } of waiting.get(name)) {
       const [count, at] = head === undefined ? [shape[1], unit] : [shape[0], head];

@@ -1,11 +1,15 @@
 /**
  * Typed text to the words of a model, and back.
- * @typedef {{text: string, id: number|null}} Token a word as it was typed, and its number, or null for an unknown one
+ * @typedef {{text: string, id: number|null}} Token a word as it was typed, and its number, or null for an
+ *   unknown one
  */
 
-/** One word of typed text: letters, digits and what stands within; any other sign, and each Chinese character, alone. */
-const LETTER = "(?!\\p{Script=Han})[\\p{L}\\p{N}_<>]";
-const PIECES = new RegExp(`(?:${LETTER})+(?:['’-](?:${LETTER})+)*|['’](?:${LETTER})+|\\S`, "gu");
+/**
+ * One word of typed text: letters, digits and what stands within; any other sign, and each Chinese
+ * character, alone.
+ */
+const LETTER = "(?!\\p{Script=Han})[\\p{L}\\p{N}_]";
+const PIECES = new RegExp(`<\\w+>|(?:${LETTER})+(?:['’-](?:${LETTER})+)*|['’](?:${LETTER})+|\\S`, "gu");
 const QUOTES = ["“", "”"];
 
 /** @param {string[]} words in the order of their ids */
@@ -13,7 +17,11 @@ export function vocabularyOf(words) {
   const exact = new Map(words.map((word, id) => [word, id]));
   const spelled = new Map(words.map((word, id) => /** @type {[string, number]} */ ([word.toLowerCase(), id])).reverse());
 
-  /** The number of a word, in whatever case it was typed; null where there is none. @param {string} word @returns {number|null} */
+  /**
+   * The number of a word, in whatever case it was typed; null where there is none.
+   * @param {string} word
+   * @returns {number|null}
+   */
   const idOf = (word) => {
     const straight = word.replaceAll("’", "'");
     return exact.get(word) ?? exact.get(straight) ?? spelled.get(straight.toLowerCase()) ?? null;

@@ -1,6 +1,8 @@
 /**
- * Where the bytes of a trained model come from: in a notebook from Python, on the site from one file per model,
- * which a page asks for when a widget needs it. The file is a classic script that leaves base64 text behind, because
+ * Where the bytes of a trained model come from: in a notebook from Python, on the site from one file per
+ * model,
+ * which a page asks for when a widget needs it. The file is a classic script that leaves base64 text behind,
+ * because
  * a page opened from disk may fetch nothing else.
  */
 
@@ -33,7 +35,11 @@ function asked(file) {
   });
 }
 
-/** The bytes of a widget's model. @param {{get: (name: string) => any}} widgetModel @returns {Promise<any>} */
+/**
+ * The bytes of a widget's model.
+ * @param {{get: (name: string) => any}} widgetModel
+ * @returns {Promise<any>}
+ */
 export async function weightsOf(widgetModel) {
   const given = widgetModel.get("_weights");
   if (given?.byteLength) return given;
