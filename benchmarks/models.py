@@ -22,13 +22,12 @@ import transformers
 from torch import Tensor, nn
 
 from pieces import masks
-from pieces.attention import MultiHeadAttention, attention
+from pieces.attention import CausalCore, MultiHeadAttention, attention
+from pieces.attention.flash import flash_attention
 from pieces.blocks import Block
 from pieces.cache import GrowingCache
-from pieces.causal import CausalCore
 from pieces.checkpoints import from_transformers
 from pieces.feedforward import FeedForward, relu
-from pieces.flash import flash_attention
 from pieces.generate import generate
 from pieces.moe import GatedExperts, Router
 from pieces.norms import LayerNorm

@@ -12,7 +12,6 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "_ext"), str(ROOT / "src")]
 
 import live_widgets  # noqa: E402
-
 from pieces.widgets.base import STATIC, imports  # noqa: E402
 
 HERE = Path(__file__).parent
@@ -71,14 +70,14 @@ def build(target: Path) -> list[Path]:
         modules = needed(f"gallery_{name}", [])
         for module in ["host", *modules]:
             text = source(module)
-            if module != "host":  # as live_widgets.write_modules does: a browser loads no module from disk
+            if (
+                module != "host"
+            ):  # as live_widgets.write_modules does: a browser loads no module from disk
                 text = f"(self.piecesModules ??= {{}})[{json.dumps(module)}] = {json.dumps(text)};\nself.pieces?.arrived();\n"
             (assets / f"{module}.js").write_text(text, encoding="utf-8")
         scripts = "".join(f'<script src="assets/{m}.js"></script>' for m in ["host", *modules])
         here = re.sub(rf'href="{name}\.html"', r'\g<0> aria-current="page"', links)
-        html = PAGE.format(
-            title=title, links=here, body=PLACE.format(name=name), scripts=scripts
-        )
+        html = PAGE.format(title=title, links=here, body=PLACE.format(name=name), scripts=scripts)
         pages.append(target / f"{name}.html")
         pages[-1].write_text(html, encoding="utf-8")
     cards = f"<p>Each primitive of the drawing kit, in all its states.</p><nav class='g-cards' aria-label='Pages'>{links}</nav>"

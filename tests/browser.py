@@ -39,7 +39,8 @@ VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s
 # What a reader sees of a widget: its texts and its canvases, without the controls' own numbers.
 PICTURE = """(stage) => {
   const copy = stage.cloneNode(true);
-  copy.querySelectorAll(".p-controls, .p-control, .p-tip").forEach((node) => node.remove());
+  const left_out = ".p-controls, .p-control, .p-tip, .p-voice";
+  copy.querySelectorAll(left_out).forEach((node) => node.remove());
   const drawn = [...stage.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL());
   return copy.innerHTML + drawn.join("\\n");
 }"""

@@ -11,8 +11,8 @@ from torch import nn
 from pieces import attention as attend
 from pieces import beam_search as beams
 from pieces import feedforward as ff
+from pieces import generate as generation
 from pieces import (
-    flash,
     losses,
     masks,
     measures,
@@ -26,11 +26,10 @@ from pieces import (
     trained,
     zoo,
 )
-from pieces import generate as generation
 from pieces import train as training
+from pieces.attention import CausalCore
 from pieces.blocks import Block, CrossBlock, ParallelBlock, Stack
 from pieces.cache import GrowingCache, PagedCache, RollingCache
-from pieces.causal import CausalCore
 from pieces.checkpoints import from_folder, from_transformers, to_transformers
 from pieces.embeddings import TokenEmbedding
 from pieces.models import (
@@ -101,7 +100,10 @@ def pre():
 
 def block():
     return Block(
-        layer(core=CausalCore()), network(), attention_residual=pre(), feed_forward_residual=pre()
+        attend.CachedAttention(D, H, core=CausalCore()),
+        network(),
+        attention_residual=pre(),
+        feed_forward_residual=pre(),
     )
 
 
@@ -160,8 +162,7 @@ CALLS = {
     "masks.prefix": lambda: (masks.prefix, {"T": T, "prefix_len": 2, "S": 4}),
     "masks.padding": lambda: (masks.padding, {"lengths": torch.tensor([1, 2]), "S": 4}),
     "masks.lag": lambda: (masks.lag, {"T": T, "S": 4}),
-    "masks.to_torch_mha": lambda: (masks.to_torch_mha, {"mask": mask()}),
-    "masks.from_torch_mha": lambda: (masks.from_torch_mha, {"mask": mask()}),
+    "masks.torch_mha": lambda: (masks.torch_mha, {"mask": mask()}),
     "masks.to_additive": lambda: (masks.to_additive, {"mask": mask()}),
     "masks.from_additive": lambda: (masks.from_additive, {"additive": bias()}),
     "masks.reach": lambda: (masks.reach, {"mask": mask(), "n_layers": 2}),
@@ -186,17 +187,21 @@ CALLS = {
         attend.SingleHeadAttention,
         {"d_model": D, "head_dim": K, "d_context": 5, "value_dim": 6, "score": scores.dot},
     ),
+    "attention.CachedAttention": lambda: (
+        attend.CachedAttention,
+        {"d_model": D, "n_heads": H, "position": positions.Rotary(K)},
+    ),
     "attention.MultiHeadAttention": lambda: (
         attend.MultiHeadAttention,
         {"d_model": D, "n_heads": H, "n_kv_heads": 1, "head_dim": K, "d_context": 5}
-        | {"position": positions.Rotary(K), "core": CausalCore()},
+        | {"core": CausalCore()},
     ),
     "causal.CausalCore": lambda: (CausalCore, {"window": 2, "score": scores.dot}),
-    "flash.flash_attention": lambda: (
-        flash.flash_attention,
+    "attend.flash_attention": lambda: (
+        attend.flash_attention,
         qkv() | {"mask": mask(), "bias": bias(), "block_size": 2},
     ),
-    "flash.FlashCore": lambda: (flash.FlashCore, {"block_size": 2}),
+    "attend.FlashCore": lambda: (attend.FlashCore, {"block_size": 2}),
     "positions.key_positions": lambda: (
         positions.key_positions,
         {"positions": places(), "S": 5},
@@ -465,10 +470,14 @@ CALLS = {
     "beam_search.beam_search": lambda: (
         beams.beam_search,
         {"model": translator(), "input_ids": ids(), "max_new_tokens": 2, "start_id": 1}
-        | {"eos_id": 2, "n_beams": 2, "length_penalty": 1.0, "mask": seen(), "pad_id": 0},
+        | {"eos_id": 2, "n_beams": 2, "length_penalty": 1.0, "mask": seen(), "pad_id": 0}
+        | {"patient": False},
     ),
     "checkpoints.from_transformers": lambda: (from_transformers, {"hf_model": None}),
-    "checkpoints.from_folder": lambda: (from_folder, {"path": None}),
+    "checkpoints.from_folder": lambda: (
+        from_folder,
+        {"path": ".", "architecture": "BertModel"},
+    ),
     "checkpoints.to_transformers": lambda: (to_transformers, {"model": None}),
     "zoo.build": lambda: (zoo.build, {"name": "OPT"}),
     "zoo.assemble": lambda: (
@@ -497,7 +506,7 @@ CALLS = {
     "train.TrainConfig": lambda: (
         training.TrainConfig,
         {"steps": 2, "batch_size": 2, "lr": 0.1, "warmup": 1, "final_share": 0.1}
-        | {"weight_decay": 0.1, "clip": 1.0, "seed": 0},
+        | {"weight_decay": 0.1, "clip": 1.0, "seed": 0, "accumulate": 1},
     ),
     "train.learning_rate": lambda: (
         training.learning_rate,
@@ -506,8 +515,7 @@ CALLS = {
     "train.train": lambda: (
         training.train,
         {"model": decoder(), "draw": tasks.Copy(9, 3).batch}
-        | {"config": training.TrainConfig(2, 2), "loss": losses.next_token_loss}
-        | {"save_every": 1},
+        | {"config": training.TrainConfig(2, 2), "loss": losses.next_token_loss},
     ),
     "losses.summed_cross_entropy": lambda: (
         losses.summed_cross_entropy,
@@ -564,29 +572,26 @@ FORWARDS = {
         scores.BilinearScore(3, 4),
         {"q": torch.randn(B, T, 3), "k": torch.randn(B, T, 4)},
     ),
-    "DotScore": lambda: (
-        scores.DotScore(),
-        {"q": torch.randn(B, T, 3), "k": torch.randn(B, T, 3)},
-    ),
-    "ScaledDotScore": lambda: (
-        scores.ScaledDotScore(),
-        {"q": torch.randn(B, T, 3), "k": torch.randn(B, T, 3)},
-    ),
     "AttentionCore": lambda: (attend.AttentionCore(), qkv() | {"mask": mask(), "bias": bias()}),
     "CausalCore": lambda: (CausalCore(), qkv() | {"mask": mask(), "bias": bias()}),
-    "FlashCore": lambda: (flash.FlashCore(2), qkv() | {"mask": mask(), "bias": bias()}),
+    "FlashCore": lambda: (attend.FlashCore(2), qkv() | {"mask": mask(), "bias": bias()}),
     "SingleHeadAttention": lambda: (
         attend.SingleHeadAttention(D, K),
         {"x": x(), "context": x(), "mask": mask()},
     ),
     "MultiHeadAttention": lambda: (
-        layer(position=positions.Rotary(K)),
-        {"x": x(), "mask": mask(), "bias": bias(), "positions": places()}
-        | {"cache": GrowingCache()[0]},
-    ),
-    "MultiHeadAttention, cross": lambda: (
         layer(),
-        {"x": x(), "context": x(), "mask": mask(), "bias": bias()},
+        {"x": x(), "context": x(), "mask": mask(), "bias": bias(), "return_weights": True},
+    ),
+    "CachedAttention": lambda: (
+        attend.CachedAttention(D, H, position=positions.Rotary(K)),
+        {"x": x(), "mask": mask(), "bias": bias(), "positions": places()}
+        | {"cache": GrowingCache()[0], "return_weights": True},
+    ),
+    "CrossAttention": lambda: (
+        attend.CrossAttention(D, H),
+        {"x": x(), "context": x(), "mask": mask(), "cache": GrowingCache()[0]}
+        | {"return_weights": True},
     ),
     "PositionalEncoding.rotate": lambda: (
         positions.Rotary(K).rotate,

@@ -7,6 +7,7 @@ from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXLayer
 from pieces import masks
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block, CrossBlock, ParallelBlock, Stack
+from pieces.cache import GrowingCache
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu
 from pieces.moe import GatedExperts, MixtureOfExperts, Router
 from pieces.norms import LayerNorm, RMSNorm
@@ -81,7 +82,7 @@ def test_block_equals_torchs_encoder_layer(placement, masked, device):
     copy_rest(ours, theirs, [ours.attention_residual, ours.feed_forward_residual])
     x = torch.randn(2, 5, 12, device=device)
     mask = masks.causal(5, device=device) if masked else None
-    expected = theirs(x, src_mask=None if mask is None else masks.to_torch_mha(mask))
+    expected = theirs(x, src_mask=None if mask is None else masks.torch_mha(mask))
     torch.testing.assert_close(ours(x, mask=mask), expected, rtol=1e-5, atol=1e-5)
 
 
@@ -101,8 +102,8 @@ def test_cross_block_equals_torchs_decoder_layer(placement, device):
     expected = theirs(
         x,
         context,
-        tgt_mask=masks.to_torch_mha(causal),
-        memory_key_padding_mask=masks.to_torch_mha(padding[:, 0, 0]),
+        tgt_mask=masks.torch_mha(causal),
+        memory_key_padding_mask=masks.torch_mha(padding[:, 0, 0]),
     )
     result = ours(x, context, mask=causal, context_mask=padding)
     torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-5)
@@ -226,9 +227,10 @@ def test_each_block_gets_its_own_cache_and_everything_else_unchanged():
     stack = Stack(spies)
     stack(x, mask=masks.causal(2))
     assert [set(spy.seen[0]) for spy in spies] == [{"mask"}] * 2
-    stack(x, context, cache=["a", "b"], context_cache=["c", "d"], context_mask=None)
-    assert [spy.seen[1]["cache"] for spy in spies] == ["a", "b"]
-    assert [spy.seen[1]["context_cache"] for spy in spies] == ["c", "d"]
+    own, crossed = GrowingCache(), GrowingCache()
+    stack(x, context, cache=own, context_cache=crossed, context_mask=None)
+    assert [spy.seen[1]["cache"] for spy in spies] == [own[0], own[1]]
+    assert [spy.seen[1]["context_cache"] for spy in spies] == [crossed[0], crossed[1]]
     assert all(spy.seen[1]["context"] is context for spy in spies)
 
 
@@ -244,8 +246,8 @@ def test_cross_block_hands_a_cache_to_the_cross_attention_only_if_there_is_one()
     block.cross_attention = Cross()
     x, context = torch.randn(1, 2, 12), torch.randn(1, 3, 12)
     block(x, context)
-    block(x, context, context_cache="c")
-    assert [set(options) for options in seen] == [{"context", "mask"}, {"context", "mask", "cache"}]
+    block(x, context, context_cache=GrowingCache()[0])
+    assert [set(options) for options in seen] == [{"context"}, {"context", "cache"}]
 
 
 def test_a_stack_of_cross_blocks_is_a_decoder():
@@ -357,9 +359,18 @@ BAD = [
     (lambda: build_block()(x[..., :7]), ValueError, "x.shape = (2, 3, 7): the last axis"),
     (lambda: build_block()(x, mask=masks.full(4)), ValueError, "mask.shape = (4, 4)"),
     (lambda: build_cross()(x, x[..., :7]), ValueError, "context.shape = (2, 3, 7)"),
-    (lambda: build_cross()(x, x, context_mask=masks.full(4)), ValueError, "mask.shape = (4, 4)"),
+    (
+        lambda: build_cross()(x, x, context_mask=masks.full(4)),
+        ValueError,
+        "context_mask.shape = (4, 4)",
+    ),
+    (
+        lambda: build_cross()(x, x, context_mask=masks.full(3).float()),
+        TypeError,
+        "context_mask.dtype = torch.float32",
+    ),
+    (lambda: build_cross()(x, x, mask=masks.full(3).float()), TypeError, "mask.dtype"),
     (lambda: build_parallel()(x, mask=masks.full(4)), ValueError, "mask.shape = (4, 4)"),
-    (lambda: build_parallel()(x, return_weights=True), TypeError, "sublayer(x) = 'tuple'"),
     (lambda: Block(mha, GatedFeedForward(8, 8), **R)(x), ValueError, "x.shape = (2, 3, 12)"),
 ]  # fmt: skip
 

@@ -1,7 +1,9 @@
 """Caches: step by step = in chunks = whole, for every cache, encoding and padding."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
 import torch
@@ -10,9 +12,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from pieces import masks
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore, CrossAttention
 from pieces.cache import Cache, GrowingCache, PagedCache, RollingCache
-from pieces.causal import CausalCore
+from pieces.cache.none import NO_CACHE
 from pieces.positions import ALiBi, Rotary, T5Buckets, TransformerXLRelative
 
 ENCODINGS = {
@@ -31,11 +33,11 @@ class Decoder(nn.Module):
         super().__init__()
         core = CausalCore(window)
         options = {"n_kv_heads": 2, "position": position, "core": core}
-        self.layers = nn.ModuleList(MultiHeadAttention(8, 4, **options) for _ in range(2))
+        self.layers = nn.ModuleList(CachedAttention(8, 4, **options) for _ in range(2))
 
     def forward(self, x, cache=None, **options):
         for i, layer in enumerate(self.layers):
-            x = x + layer(x, cache=None if cache is None else cache[i], **options)
+            x = x + layer(x, cache=NO_CACHE if cache is None else cache[i], **options)
         return x
 
 
@@ -104,7 +106,7 @@ def test_left_padding_changes_nothing_for_the_real_tokens(encoding, kind, device
     for start, stop in ((0, 6), (6, 7), (7, 8), (8, 9)):
         keys = stop - start + (min(start, window - 1) if window else start)
         options = {"mask": padding[..., stop - keys : stop]}
-        if model.layers[0].position is not None:
+        if model.layers[0].position.acts():
             options["positions"] = positions[:, start:stop]
         outputs.append(model(x[:, start:stop], cache, **options))
     output = torch.cat(outputs, dim=1)
@@ -114,7 +116,7 @@ def test_left_padding_changes_nothing_for_the_real_tokens(encoding, kind, device
 
 @torch.no_grad()
 def test_weights_with_a_cache_are_the_last_rows_of_the_whole():
-    module = MultiHeadAttention(8, 4, position=Rotary(2), core=CausalCore()).double()
+    module = CachedAttention(8, 4, position=Rotary(2), core=CausalCore()).double()
     x, cache = torch.randn(1, 6, 8).double(), GrowingCache()
     _, expected = module(x, return_weights=True)
     module(x[:, :4], cache=cache[0])
@@ -124,7 +126,7 @@ def test_weights_with_a_cache_are_the_last_rows_of_the_whole():
 
 @torch.no_grad()
 def test_a_context_is_projected_once():
-    module, cache = MultiHeadAttention(8, 4, n_kv_heads=2, d_context=5), GrowingCache()
+    module, cache = CrossAttention(8, 4, n_kv_heads=2, d_context=5), GrowingCache()
     x, context = torch.randn(2, 3, 8), torch.randn(2, 7, 5)
     expected, calls = module(x, context=context), []
     module.key.register_forward_hook(lambda *_: calls.append(1))
@@ -292,13 +294,13 @@ def test_no_block_is_lost_or_shared_by_mistake(steps):
 COMPILED = """
 import torch
 from torch._dynamo.testing import CompileCounter
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention
 from pieces.cache import GrowingCache, RollingCache
-from pieces.causal import CausalCore
+from pieces.attention import CausalCore
 from pieces.positions import Rotary
 
 torch.set_num_threads(1)
-model = MultiHeadAttention(8, 4, n_kv_heads=2, position=Rotary(2), core=CausalCore(4))
+model = CachedAttention(8, 4, n_kv_heads=2, position=Rotary(2), core=CausalCore(4))
 
 def step(x, cache):
     return model(x, cache=cache[0])
@@ -340,6 +342,102 @@ def test_gradients_reach_the_keys_of_one_update():
     torch.testing.assert_close(k.grad, 2 * k + 1)
 
 
+def gradients(model, x, cache=None, cuts=()):
+    model.zero_grad()
+    output = model(x) if cache is None else in_chunks(model, x, cache, list(cuts))
+    output.square().sum().backward()
+    return [p.grad.clone() for p in model.parameters() if p.requires_grad]
+
+
+@pytest.mark.parametrize("kind", ["growing", "rolling", "paged"])
+@pytest.mark.parametrize("cuts", [[4], [1, 2, 3, 7], list(range(1, 11))], ids=str)
+@pytest.mark.parametrize("frozen", [False, True])
+def test_gradients_in_chunks_are_those_of_the_whole(kind, cuts, frozen):
+    model, x = Decoder(Rotary(2), 4).double(), torch.randn(2, 11, 8).double()
+    if frozen:  # keys without a gradient, queries with one
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_("0.query" in name)
+    found = gradients(model, x, make_cache(kind, window=4), cuts)
+    for ours, expected in zip(found, gradients(model, x), strict=True):
+        torch.testing.assert_close(ours, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["growing", "rolling", "paged"])
+def test_gradients_stop_where_they_were_not_wanted(kind):
+    """A prompt read without gradients is a constant; so is what comes behind a graph."""
+    model, x = Decoder(Rotary(2), 4).double(), torch.randn(2, 9, 8).double()
+    cache = make_cache(kind, window=4)
+    with torch.no_grad():
+        expected = model(x)
+        parts = [model(x[:, :3], cache)]
+    parts.append(model(x[:, 3:6], cache))
+    with torch.no_grad():
+        parts += [model(x[:, t : t + 1], cache) for t in (6, 7)]
+    parts.append(model(x[:, 8:], cache))
+    torch.testing.assert_close(torch.cat(parts, 1).detach(), expected, rtol=0, atol=1e-10)
+    (parts[1].sum() + parts[4].sum()).backward()
+
+
+def test_a_freed_sequence_takes_its_graph_along():
+    pool, kept = pool_of(), []
+    for _ in range(3):
+        sequence, k = pool.add(), torch.randn(1, 2, 4, 2, dtype=torch.double, requires_grad=True)
+        keys = k * 2
+        for layer in (0, 1):
+            pool.batch([sequence]).update(layer, keys, keys)
+        kept.append(weakref.ref(k))  # its graph would keep it
+        child = pool.fork(sequence, 2)
+        pool.free(sequence)
+        pool.free(child)
+        del k, keys
+    gc.collect()
+    assert not pool.k.requires_grad
+    assert pool.k.grad_fn is None
+    assert [leaf() for leaf in kept] == [None] * 3
+
+
+@pytest.mark.parametrize("kind", ["growing", "rolling", "paged"])
+@pytest.mark.parametrize("first", [1, 2, 3, 4, 5])
+def test_what_began_in_inference_mode_goes_on_outside(kind, first):
+    model, x = Decoder(Rotary(2), 4).double(), torch.randn(2, 8, 8).double()
+    expected = model(x)
+    with torch.inference_mode():
+        cache = make_cache(kind, window=4)
+        model(x[:, :first], cache)
+        cache.select(torch.tensor([0, 1]))
+    output = in_chunks(model, x[:, first:], cache, [1, 2])
+    torch.testing.assert_close(output, expected[:, first:], rtol=0, atol=1e-10)
+    output.sum().backward()
+
+
+@pytest.mark.parametrize("kind", ["growing", "rolling", "paged"])
+@torch.no_grad()
+def test_rewound_it_goes_on_as_if_nothing_had_been(kind):
+    model, x = Decoder(Rotary(2), 4).double(), torch.randn(2, 9, 8).double()
+    cache, expected = make_cache(kind, window=4), model(x)
+    model(x[:, :5], cache)
+    free, mark = cache.pool.n_free if kind == "paged" else 0, cache.mark()
+    model.layers[0](x[:, :3] * 9, cache=cache[0])  # one layer of two, and another text
+    cache.rewind(mark)
+    assert cache.length() == 5
+    assert kind != "paged" or cache.pool.n_free == free
+    output = in_chunks(model, x[:, 5:], cache, [1])
+    torch.testing.assert_close(output, expected[:, 5:], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["growing", "paged"])
+@pytest.mark.parametrize("rows", [[0, 2], [-1]], ids=str)
+def test_rows_that_are_not_there_leave_no_trace(kind, rows):
+    cache, k = make_cache(kind), torch.randn(2, 2, 3, 2).double()
+    for layer in (0, 1):
+        cache.update(layer, k, k)
+    before = cache.pool.n_free if kind == "paged" else 0
+    with pytest.raises(ValueError, match="rows = "):
+        cache.select(torch.tensor(rows))
+    assert torch.equal(cache.read(1)[0], k)
+    assert kind != "paged" or (cache.pool.n_free == before and len(cache.pool._tables) == 2)
+
+
 k = torch.randn(2, 2, 3, 2)
 filled, pool = GrowingCache(), pool_of(dtype=torch.float32)
 filled.update(0, k, k)
@@ -356,6 +454,7 @@ BAD = [
     (lambda: filled.update(0, k[0], k), ValueError, "k.shape = (2, 3, 2): must be 4-D"),
     (lambda: filled.update(0, k, k[..., 0]), ValueError, "v.shape = (2, 2, 3): must be 4-D"),
     (lambda: filled.update(0, k.long(), k), TypeError, "k.dtype = torch.int64"),
+    (lambda: filled.update(0, k[:, :, :0], k[:, :, :0]), ValueError, "k.shape = (2, 2, 0, 2)"),
     (lambda: filled.update(0, k, k[:, :, :2]), ValueError, "v.shape = (2, 2, 2, 2)"),
     (lambda: filled.update(0, k[:1], k[:1]), ValueError, "k = ((1, 2, 3, 2), torch.float32)"),
     (lambda: filled.update(0, k.half(), k.half()), ValueError, "k = ((2, 2, 3, 2), torch.float16)"),

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieces import masks
-from pieces.attention import MultiHeadAttention, attention
-from pieces.causal import CausalCore
-from pieces.scores import DotScore
+from pieces.attention import CausalCore, MultiHeadAttention, attention
+from pieces.scores import dot
 from pieces.trace import record
 
 
@@ -63,8 +62,8 @@ def test_inside_multi_head_attention_with_the_recorder_and_gradients():
 
 def test_another_score():
     q = torch.randn(1, 1, 4, 3)
-    expected, _ = attention(q, q, q, mask=masks.causal(4), score=DotScore())
-    torch.testing.assert_close(CausalCore(score=DotScore())(q, q, q)[0], expected)
+    expected, _ = attention(q, q, q, mask=masks.causal(4), score=dot)
+    torch.testing.assert_close(CausalCore(score=dot)(q, q, q)[0], expected)
 
 
 @pytest.mark.usefixtures("unchecked")

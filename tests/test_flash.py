@@ -6,7 +6,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from pieces import masks
 from pieces.attention import MultiHeadAttention, attention, fused_attention
-from pieces.flash import FlashCore, flash_attention
+from pieces.attention.flash import FlashCore, flash_attention
 from pieces.positions import alibi_slopes
 from pieces.trace import record
 
@@ -236,3 +236,17 @@ def test_bad_input_is_refused_by_name_and_value(call, error, text):
         call()
     assert str(caught.value).startswith(text)
     assert "Remedy: " in str(caught.value)
+
+
+def test_autocast_changes_neither_pass():
+    leaves = [torch.randn(1, 2, 9, 8).requires_grad_() for _ in range(3)]
+    grad = torch.randn(1, 2, 9, 8)
+    plain = flash_attention(*leaves, block_size=4)
+    expected = torch.autograd.grad(plain, leaves, grad)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output = flash_attention(*leaves, block_size=4)
+        inside = torch.autograd.grad(output, leaves, grad, retain_graph=True)
+    outside = torch.autograd.grad(output, leaves, grad)
+    torch.testing.assert_close(output, plain)
+    for grads in (inside, outside):
+        torch.testing.assert_close(grads, expected)

@@ -5,7 +5,6 @@ import torch
 import transformers as hf
 
 from pieces import masks
-from pieces.beam_search import beam_search
 from pieces.cache import GrowingCache, PagedCache, RollingCache
 from pieces.checkpoints import from_transformers
 from pieces.generate import generate
@@ -144,54 +143,26 @@ def test_nothing_new_is_the_prompt_and_no_graph_is_kept():
     assert model.training is False
 
 
-class TestBeams:
-    options = {"start_id": 2, "eos_id": 1}  # noqa: RUF012
+@pytest.mark.parametrize("new", [1, 2, 3, 4, 5, 6])
+def test_what_is_found_can_be_trained_on_and_its_cache_continued(new):
+    model, ids, cache = built("llama"), prompt(2, 5), GrowingCache()
+    found = generate(model, ids, new, cache=cache)
+    assert not found.is_inference()
+    model(found).logsumexp(-1).sum().backward()
+    model.zero_grad(set_to_none=True)
+    with torch.no_grad():
+        last = model(found[:, -1:], cache=cache)
+        torch.testing.assert_close(last, model(found)[:, -1:], rtol=1e-4, atol=1e-4)
 
-    def test_more_beams_find_no_worse(self):
-        model, source = built("encoder_decoder"), prompt(5, 6)
-        scores = [
-            beam_search(model, source, 7, n_beams=n, length_penalty=0.0, **self.options)[1]
-            for n in (1, 2, 8)
-        ]
-        assert (scores[2] >= scores[0] - 1e-5).float().mean() >= 0.8  # not a law of beam search
 
-    def test_wide_enough_it_is_exhaustive(self):
-        """Two tokens deep, as many beams as the vocabulary: nothing is pruned."""
-        model, source = built("encoder_decoder"), prompt(2, 4)
-        targets, scores = beam_search(
-            model, source, 2, n_beams=VOCAB, length_penalty=0.0, **self.options
-        )
-        for b in range(2):
-            best = -torch.inf
-            with torch.no_grad():
-                for first in range(VOCAB):
-                    start = torch.tensor([[2, first]])
-                    log_p = model(source[b : b + 1], start).log_softmax(-1)[0]
-                    ends = first == 1
-                    best = max(best, float(log_p[0, first] + (0 if ends else log_p[1].max())))
-            assert scores[b] == pytest.approx(best, abs=1e-4)
-            assert targets[b, 0] == 2
-
-    def test_one_beam_is_greedy(self):
-        model, source = built("encoder_decoder"), prompt(4, 6)
-        found, _ = beam_search(model, source, 9, n_beams=1, **self.options)
-        greedy = generate(model, source, 9, **self.options)
-        assert found.tolist() == greedy[:, : found.shape[1]].tolist()
-
-    def test_rows_do_not_disturb_each_other(self):
-        model, source = built("encoder_decoder"), prompt(3, 6)
-        together, scores = beam_search(model, source, 8, n_beams=3, **self.options)
-        for b in range(3):
-            alone, score = beam_search(model, source[b : b + 1], 8, n_beams=3, **self.options)
-            row = together[b].tolist()
-            assert row[: alone.shape[1]] == alone[0].tolist()
-            assert set(row[alone.shape[1] :]) <= {0}
-            assert score[0] == pytest.approx(float(scores[b]), abs=1e-4)
-
-    @pytest.mark.usefixtures("unchecked")
-    def test_beams_must_be_a_number(self):
-        with pytest.raises(ValueError, match="n_beams = 0"):
-            beam_search(built("encoder_decoder"), prompt(), 3, n_beams=0, **self.options)
+def test_a_cache_that_drops_what_a_layer_sees_is_refused():
+    with pytest.raises(ValueError, match=r"a layer looks back at all keys.*Remedy"):
+        generate(built("llama"), prompt(), 9, cache=RollingCache(4))
+    with pytest.raises(ValueError, match="the last 4 keys"):
+        generate(built("mistral"), prompt(), 9, cache=RollingCache(3))
+    ids = prompt(2, 9)
+    expected = generate(built("mistral"), ids, 9, use_cache=False)
+    assert torch.equal(generate(built("mistral"), ids, 9, cache=RollingCache(6)), expected)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -201,6 +172,7 @@ class TestBeams:
         ({"input_ids": torch.zeros(2, 3)}, TypeError, r"input_ids\.dtype"),
         ({"input_ids": torch.zeros(3, dtype=torch.long)}, ValueError, r"input_ids\.shape"),
         ({"input_ids": torch.zeros(2, 0, dtype=torch.long)}, ValueError, r"input_ids\.shape"),
+        ({"input_ids": torch.zeros(0, 3, dtype=torch.long)}, ValueError, r"input_ids\.shape"),
         ({"max_new_tokens": -1}, ValueError, "max_new_tokens = -1"),
         ({"max_new_tokens": 2.0}, TypeError, "max_new_tokens"),
         ({"mask": torch.ones(2, 5)}, TypeError, "mask.dtype"),

@@ -106,8 +106,8 @@ def test_reach_with_residual_keeps_a_position_that_sees_nothing():
 @given(T=st.integers(1, 5), S=st.integers(1, 5), seed=st.integers(0, 99))
 def test_converters_go_there_and_back(T, S, seed):
     mask = torch.rand(T, S, generator=torch.Generator().manual_seed(seed)) < 0.5
-    assert torch.equal(masks.to_torch_mha(mask), ~mask)
-    assert torch.equal(masks.from_torch_mha(masks.to_torch_mha(mask)), mask)
+    assert torch.equal(masks.torch_mha(mask), ~mask)
+    assert torch.equal(masks.torch_mha(masks.torch_mha(mask)), mask)
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         additive = masks.to_additive(mask, dtype)
         assert additive.dtype == dtype
@@ -162,8 +162,8 @@ BAD = [
     (lambda: masks.padding([[1, 2]], 3), ValueError, "lengths.shape = (1, 2)"),
     (lambda: masks.padding([1.0, 2.0], 3), TypeError, "lengths.dtype = torch.float32"),
     (lambda: masks.padding(masks.full(1)[0], 3), TypeError, "lengths.dtype = torch.bool"),
-    (lambda: masks.to_torch_mha(FLOAT_MASK), TypeError, "mask.dtype = torch.float32"),
-    (lambda: masks.from_torch_mha(FLOAT_MASK.int()), TypeError, "mask.dtype = torch.int32"),
+    (lambda: masks.torch_mha(FLOAT_MASK), TypeError, "mask.dtype = torch.float32"),
+    (lambda: masks.torch_mha(FLOAT_MASK.int()), TypeError, "mask.dtype = torch.int32"),
     (lambda: masks.to_additive(FLOAT_MASK), TypeError, "mask.dtype = torch.float32"),
     (lambda: masks.to_additive(masks.full(2), torch.int64), TypeError, "dtype = torch.int64"),
     (lambda: masks.from_additive(masks.full(2)), TypeError, "additive.dtype = torch.bool"),

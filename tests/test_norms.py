@@ -236,7 +236,7 @@ BAD = [
     (lambda norm: norm(0), ValueError, "d_model = 0: must be at least 1"),
     (lambda norm: norm(8.0), TypeError, "d_model = 8.0"),
     (lambda norm: norm(True), TypeError, "d_model = True"),
-    (lambda norm: norm(8, eps=0.0), ValueError, "eps = 0.0: must be finite and above 0"),
+    (lambda norm: norm(8, eps=0.0), ValueError, "eps = 0.0: must be above 0"),
     (lambda norm: norm(8, eps="1"), TypeError, "eps = '1'"),
     (lambda norm: norm(7)(x), ValueError, "x.shape = (2, 3, 8): the last axis must be 7"),
     (lambda norm: norm(8)(x.long()), TypeError, "x.dtype = torch.int64"),
@@ -244,7 +244,7 @@ BAD = [
 BAD = [(lambda call=call, norm=norm: call(norm), error, text)
        for call, error, text in BAD for norm in (*NORMS, BatchNorm)]  # fmt: skip
 BAD += [
-    (lambda: BatchNorm(8, momentum=0), ValueError, "momentum = 0: must be finite and above 0"),
+    (lambda: BatchNorm(8, momentum=0), ValueError, "momentum = 0: must be above 0"),
     (lambda: BatchNorm(8, momentum=1.5), ValueError, "momentum = 1.5: must be at most 1"),
     (lambda: BatchNorm(8, momentum=None), TypeError, "momentum = None"),
     (lambda: BatchNorm(8)(x[:1, :1]), ValueError, "x.shape = (1, 1, 8): one token has no variance"),
@@ -258,3 +258,33 @@ def test_bad_input_is_refused_by_name_and_value(call, error, text):
         call()
     assert str(caught.value).startswith(text)
     assert "Remedy: " in str(caught.value)
+
+
+@pytest.mark.parametrize("function", [rms, rms_norm, layer_norm])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_a_zero_token_has_a_gradient(function, dtype):
+    x = torch.zeros(2, 4, dtype=dtype)
+    x[1] = torch.tensor([1.0, -2.0, 3.0, 0.0])
+    x.requires_grad_()
+    y = function(x)
+    (y * torch.arange(1, y.numel() + 1).view_as(y)).sum().backward()
+    assert y.dtype == x.grad.dtype == dtype
+    assert x.grad.isfinite().all()
+    assert (y[0] == 0).all()
+
+
+def test_the_gradient_of_rms_norm_at_0_is_that_of_the_module():
+    x, layer = torch.zeros(3, 4, dtype=torch.float64, requires_grad=True), RMSNorm(4).double()
+    up = torch.randn(3, 4, dtype=torch.float64)
+    (own,) = torch.autograd.grad(rms_norm(x, layer.eps), x, up)
+    (fused,) = torch.autograd.grad(layer(x), x, up)
+    torch.testing.assert_close(own, fused)
+
+
+@pytest.mark.parametrize("size", [1e-3, 300.0, 3e4])
+def test_half_precision_neither_overflows_nor_vanishes(size):
+    x = (torch.randn(5, 64).clamp(-2, 2) * size).half()
+    exact = x.double()
+    torch.testing.assert_close(rms_norm(x).double(), rms_norm(exact), rtol=2e-3, atol=2e-3)
+    torch.testing.assert_close(layer_norm(x).double(), layer_norm(exact), rtol=2e-3, atol=2e-3)
+    torch.testing.assert_close(rms(x[:, :4]).double(), rms(exact[:, :4]), rtol=2e-3, atol=1e-5)

@@ -17,7 +17,7 @@ from transformers.models.llama.modeling_llama import (
     apply_rotary_pos_emb,
 )
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention
 from pieces.positions import (
     DynamicNTK,
     Halves,
@@ -240,7 +240,7 @@ def test_interleaved_partial_rotation_agrees_with_gpt_j():
 
 def test_one_rotation_serves_several_layers():
     rotary, x = Rotary(4), torch.randn(2, 5, 8)
-    layers = [MultiHeadAttention(8, 2, position=rotary) for _ in range(2)]
+    layers = [CachedAttention(8, 2, position=rotary) for _ in range(2)]
     rotation = rotary(torch.arange(5))
     for layer in layers:
         assert torch.equal(layer(x, positions=rotation), layer(x))
@@ -266,7 +266,11 @@ BAD = [
     (lambda: Rotary(8).rotate(q, k, now[:2]), ValueError, "positions.shape = (2,)"),
     (lambda: Rotary(8).rotate(q, k, now.expand(3, 3)), ValueError, "positions.shape = (3, 3)"),
     (lambda: Rotary(8).rotate(q, k, Rotary(8)(now.expand(3, 3))), ValueError, "q.shape = (2, 4,"),
-    (lambda: Rotary(6).rotate(q, k, now), ValueError, "q.shape = (2, 4, 3, 8): must end in (3, 6)"),
+    (
+        lambda: Rotary(6).rotate(q, k, now),
+        ValueError,
+        "q.shape = (2, 4, 3, 8): the last axis must be 6",
+    ),
     (lambda: Rotary(8).rotate(q, k[:, :, :2], now), ValueError, "k.shape = (2, 2, 2, 8)"),
     (lambda: Rotary(8).rotate(q, k, Rotary(8)(now[:2])), ValueError, "q.shape = (2, 4, 3, 8)"),
     (lambda: Linear(0.0), ValueError, "factor = 0.0"),

@@ -39,6 +39,42 @@ def test_top_p_keeps_the_fewest_that_reach_p():
         assert top_p(x, p).isfinite().sum() == kept
 
 
+@pytest.mark.parametrize(("p", "kept"), [(0.25, 1), (0.26, 2), (0.5, 2), (0.75, 3), (1.0, 4)])
+def test_top_p_stops_at_a_sum_of_exactly_p(p, kept):
+    """Four times a quarter, no rounding: two of them are 0.5 or more, and the first ones stay."""
+    assert top_p(torch.zeros(4), p).isfinite().tolist() == [n < kept for n in range(4)]
+
+
+def test_p_of_1_keeps_what_rounding_would_drop():
+    x = torch.cat((torch.zeros(3), torch.full((50,), -17.5)))
+    assert top_p(x, 1).isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_chosen_in_float32(dtype):
+    """600 equal tokens: in bfloat16 their sum stands still long before it is 0.9."""
+    x = torch.zeros(1, 600, dtype=dtype)
+    assert top_p(x, 0.9).isfinite().sum() == pytest.approx(540, abs=1)
+    assert top_p(x, 0.9).dtype == dtype
+    x = (logits(B=64) * 2).to(dtype)
+    drawn = [
+        choose(y, temperature=0.7, k=9, p=0.8, generator=torch.Generator().manual_seed(3))
+        for y in (x, x.float())
+    ]
+    assert torch.equal(*drawn)
+
+
+@pytest.mark.parametrize("temperature", [1e-300, 1e-40, 1e-10])
+def test_the_smallest_temperature_is_greedy(temperature):
+    assert torch.equal(choose(logits(), temperature=temperature), logits().argmax(-1))
+
+
+def test_the_largest_temperature_draws_from_all():
+    x = logits(B=2000)
+    x[:, 0] = -torch.inf
+    assert choose(x, temperature=1e300).unique().tolist() == list(range(1, 23))
+
+
 def test_top_k_keeps_what_ties():
     assert top_k(torch.tensor([1.0, 2.0, 2.0, 0.0]), 1).isfinite().tolist() == [
         False,

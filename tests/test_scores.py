@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from pieces.scores import AdditiveScore, BilinearScore, DotScore, ScaledDotScore, dot, scaled_dot
+from pieces.scores import AdditiveScore, BilinearScore, dot, scaled_dot
 
 B, T, S, K = 2, 3, 5, 4
 
@@ -18,18 +18,16 @@ def tensors(query_dim=K, key_dim=K):
     return torch.randn(B, T, query_dim).double(), torch.randn(B, S, key_dim).double()
 
 
-@pytest.mark.parametrize("score", [dot, DotScore()])
-def test_dot_is_its_equation(score):
+def test_dot_is_its_equation():
     q, k = tensors()
     expected = pairwise(lambda a, b: sum(a[i] * b[i] for i in range(K)), q, k)
-    torch.testing.assert_close(score(q, k), expected)
+    torch.testing.assert_close(dot(q, k), expected)
 
 
-@pytest.mark.parametrize("score", [scaled_dot, ScaledDotScore()])
-def test_scaled_dot_is_its_equation(score):
+def test_scaled_dot_is_its_equation():
     q, k = tensors()
     expected = pairwise(lambda a, b: sum(a[i] * b[i] for i in range(K)) / math.sqrt(K), q, k)
-    torch.testing.assert_close(score(q, k), expected)
+    torch.testing.assert_close(scaled_dot(q, k), expected)
 
 
 def test_additive_is_its_equation_for_two_sizes():
@@ -57,9 +55,7 @@ def test_bilinear_with_the_identity_is_dot_but_need_not_be_symmetric():
     torch.testing.assert_close(score(x, x), dot(x, x))
 
 
-@pytest.mark.parametrize(
-    "score", [DotScore(), ScaledDotScore(), AdditiveScore(K, K, 6), BilinearScore(K, K)]
-)
+@pytest.mark.parametrize("score", [dot, scaled_dot, AdditiveScore(K, K, 6), BilinearScore(K, K)])
 @pytest.mark.parametrize("leading", [(), (2,), (2, 3), (1, 2, 3)])
 def test_leading_axes_are_free(score, leading):
     q, k = torch.randn(*leading, T, K), torch.randn(*leading, S, K)
@@ -76,10 +72,10 @@ def test_scaling_keeps_the_spread_at_one(size):
     assert scaled_dot(q, k).std() == pytest.approx(1, rel=0.05)
 
 
-def test_scaled_dot_does_not_overflow_where_dot_does():
+@pytest.mark.parametrize("score", [dot, scaled_dot])
+def test_half_precision_does_not_overflow(score):
     x = torch.full((1, 128), 30.0, dtype=torch.float16)
-    assert dot(x, x).isinf().all()
-    assert scaled_dot(x, x).isfinite().all()
+    torch.testing.assert_close(score(x, x), score(x.float(), x.float()))
 
 
 @pytest.mark.parametrize("make", [lambda: AdditiveScore(6, 4, 7), lambda: BilinearScore(6, 4)])
@@ -101,8 +97,6 @@ q4, k4, k6 = torch.ones(1, 2, 4), torch.ones(1, 3, 4), torch.ones(1, 3, 6)
 BAD = [
     (lambda: dot(q4, k6), ValueError, "k.shape = (1, 3, 6)"),
     (lambda: scaled_dot(q4, k6), ValueError, "k.shape = (1, 3, 6)"),
-    (lambda: DotScore()(q4, k6), ValueError, "k.shape = (1, 3, 6)"),
-    (lambda: ScaledDotScore()(q4, k6), ValueError, "k.shape = (1, 3, 6)"),
     (lambda: AdditiveScore(0, 1, 1), ValueError, "query_dim = 0"),
     (lambda: AdditiveScore(1, True, 1), TypeError, "key_dim = True"),
     (lambda: AdditiveScore(1, 1, 2.5), TypeError, "hidden_dim = 2.5"),

@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 import train_script
-from pieces.distributed import processes
 from pieces.losses import next_token_loss, translation_loss
 from pieces.models.encoder_decoder import EncoderDecoderConfig, encoder_decoder
 from pieces.train import TrainConfig, learning_rate, train
@@ -45,15 +44,49 @@ def torchrun(folder, n):
     return found
 
 
-def test_two_processes_train_as_one(tmp_path):
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The same script, by one process and by two."""
+    folder = tmp_path_factory.mktemp("torchrun")
+    return torchrun(folder / "one", 1) + torchrun(folder / "two", 2)
+
+
+def close(found, expected):
+    assert found["losses"] == pytest.approx(expected["losses"], rel=1e-5)
+    assert found["weights"] == pytest.approx(expected["weights"], rel=1e-3, abs=1e-3)
+
+
+def test_two_processes_train_as_one(trained):
     """Rows count unequally, so an average of the two averages would be another number."""
-    (alone,) = torchrun(tmp_path / "one", 1)
-    first, second = torchrun(tmp_path / "two", 2)
-    assert first == second
-    assert first["losses"] == pytest.approx(alone["losses"], rel=1e-5)
+    alone, first, second = trained
+    for name in ("losses", "norms", "weights", "parts", "parts_weights"):
+        assert first[name] == second[name]
+    close(first, alone)
     assert first["norms"] == pytest.approx(alone["norms"], rel=1e-4)
-    assert first["weights"] == pytest.approx(alone["weights"], rel=1e-3, abs=1e-3)
     assert alone["losses"][-1] < alone["losses"][0]
+
+
+def test_parts_of_a_batch_on_two_processes_are_the_whole(trained):
+    """And only the last part of a step is a reason to speak: 2 of 3 in each of 12 steps are not."""
+    alone, first, second = trained
+    for one in trained:
+        close({"losses": one["parts"], "weights": one["parts_weights"]}, alone)
+    assert "unsynced" not in alone
+    assert first["unsynced"] == second["unsynced"] == 24
+
+
+def test_one_process_reads_and_writes_for_all(trained):
+    """The second has no such folder: it goes on all the same, and hears of another model."""
+    alone, first, second = trained
+    for one in trained:
+        assert one["resumed"]
+        assert "the model has" in one["refused"]
+    assert (alone["wrote"], first["wrote"], second["wrote"]) == (True, True, False)
+
+
+def test_each_process_drops_units_of_its_own(trained):
+    _, first, second = trained
+    assert first["dropped"] != second["dropped"]
 
 
 def test_it_learns_and_the_answer_is_right(device):
@@ -178,25 +211,101 @@ def test_an_encoder_decoder_trains():
     assert record.losses[-1] < 0.5
 
 
-def test_a_diverging_run_is_stopped():
-    def broken(model, batch):
+@pytest.mark.parametrize("accumulate", [2, 3, 6, 12])
+def test_parts_of_a_batch_are_the_whole(accumulate):
+    """Targets fall unequally on the parts, so a mean of the parts' means is another number."""
+    config = dataclasses.replace(SHORT, batch_size=12)
+    whole, cut = model().double(), model().double()
+    expected = run(whole, config)
+    found = run(cut, dataclasses.replace(config, accumulate=accumulate))
+    assert found.losses == pytest.approx(expected.losses, rel=1e-6)
+    assert found.norms == pytest.approx(expected.norms, rel=1e-6)
+    torch.testing.assert_close(cut.state_dict(), whole.state_dict(), rtol=1e-5, atol=1e-7)
+
+
+def test_the_parts_are_small():
+    sizes = []
+
+    def watched(model, batch):
+        sizes.append(tuple(batch.input_ids.shape))
+        return next_token_loss(model, batch)
+
+    run(model(), dataclasses.replace(SHORT, steps=1, accumulate=4), loss=watched)
+    assert sizes == [(2, 11)] * 4 or sizes == [(2, 12)] * 4
+
+
+def test_a_part_without_targets_changes_nothing():
+    def half(batch_size, generator):
+        batch = copied(batch_size, generator)
+        silent = torch.arange(batch_size)[:, None] % 2 == 0
+        return batch._replace(targets=batch.targets.masked_fill(silent, -100))
+
+    whole, cut = model(), model()
+    expected = run(whole, draw=half)
+    found = run(cut, dataclasses.replace(SHORT, accumulate=2), draw=half)
+    assert found.losses == pytest.approx(expected.losses, rel=1e-5)
+
+
+def test_old_gradients_do_not_count():
+    own, fresh = model(), model()
+    next_token_loss(own, copied(8, torch.Generator().manual_seed(5)))[0].backward()
+    assert run(own) == run(fresh)
+
+
+def spoiled(at, how):
+    """A loss that is no number from the call ``at`` on, or whose gradient is none."""
+    calls = 0
+
+    def loss(model, batch):
+        nonlocal calls
         total, count = next_token_loss(model, batch)
-        return total * float("nan"), count
+        calls += 1
+        if calls <= at:
+            return total, count
+        if how == "loss":
+            return total * float("nan"), count
+        zero = sum((p * 0).sum() for p in model.parameters())
+        return total + zero.abs().sqrt(), count  # the root of 0: a number, its gradient is none
 
-    with pytest.raises(FloatingPointError, match=r"loss.*lower lr"):
-        run(model(), loss=broken)
+    return loss
 
 
-def test_one_process_needs_no_torchrun(monkeypatch):
-    monkeypatch.delenv("RANK", raising=False)
-    with processes("cpu") as place:
-        assert place == (0, 1, torch.device("cpu"))
+@pytest.mark.parametrize("how", ["loss", "norm"])
+@pytest.mark.parametrize("at", [0, 5, 7])
+def test_a_diverging_run_is_stopped_and_its_last_good_checkpoint_stays(tmp_path, how, at):
+    path, bad = tmp_path / "run.pt", model()
+    with pytest.raises(FloatingPointError, match=rf"{how}.*at step {at}\b.*lower lr"):
+        run(bad, loss=spoiled(at, how), checkpoint=path, save_every=1)
+    assert path.exists() == (at > 0)
+    again, whole = model(), model()
+    assert run(again, checkpoint=path) == run(whole)
+    assert equal(again, whole)
 
 
-def test_a_missing_gpu_is_said(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(ValueError, match="device = 'cuda'"), processes("cuda"):
-        pass
+def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch):
+    """Loss and gradient of the last step were finite; its stride was not."""
+    path, stride, strides = tmp_path / "run.pt", torch.optim.AdamW.step, []
+
+    def step(optimizer):
+        stride(optimizer)
+        strides.append(optimizer)
+        if len(strides) == 8:
+            optimizer.param_groups[0]["params"][1].data[0, 0] = torch.inf
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", step)
+    with pytest.raises(FloatingPointError, match=r"\w+\.weight = .*must be finite.*lower lr"):
+        run(model(), checkpoint=path, save_every=3)
+    assert len(torch.load(path)["record"]["losses"]) == 6
+
+
+def test_the_record_is_exact_whatever_the_default_dtype(tmp_path):
+    path = tmp_path / "run.pt"
+    record = run(model(), checkpoint=path)
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        assert run(model().float(), checkpoint=path) == record
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize(
@@ -212,6 +321,14 @@ def test_a_missing_gpu_is_said(monkeypatch):
         ({"final_share": 1.5}, ValueError),
         ({"weight_decay": -0.1}, ValueError),
         ({"betas": (0.9, 1.0)}, ValueError),
+        ({"betas": (0.9, float("nan"))}, ValueError),
+        ({"betas": (0.9,)}, TypeError),
+        ({"betas": 0.9}, TypeError),
+        ({"betas": ("a", "b")}, TypeError),
+        ({"bf16": "no"}, TypeError),
+        ({"accumulate": 0}, ValueError),
+        ({"accumulate": 3}, ValueError),
+        ({"accumulate": 2.0}, TypeError),
         ({"seed": -1}, ValueError),
     ],
 )
@@ -232,3 +349,41 @@ def test_bad_requests_are_refused():
 
     with pytest.raises(ValueError, match=r"batch\.targets"):
         run(model(), draw=silent)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("spoil", "error", "said"),
+    [
+        (lambda batch: tuple(batch), TypeError, "named tuple"),
+        (lambda batch: None, TypeError, "named tuple"),
+        (lambda batch: batch._replace(input_ids=[[1]]), TypeError, "named tuple"),
+        (lambda batch: batch._replace(input_ids=batch.input_ids[:4]), ValueError, r"\[4, 8\]"),
+        (lambda batch: batch._make(rows[:7] for rows in batch), ValueError, r"\[7\].*2 shares"),
+    ],
+)
+def test_a_batch_that_cannot_be_shared_is_refused(spoil, error, said):
+    def draw(batch_size, generator):
+        return spoil(copied(batch_size, generator))
+
+    with pytest.raises(error, match=said):
+        run(model(), dataclasses.replace(SHORT, accumulate=2), draw=draw)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_model_with_nothing_to_train_is_refused():
+    for own in (nn.Identity(), model().requires_grad_(False)):
+        with pytest.raises(ValueError, match="has no parameter to train"):
+            run(own)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("wrong", [0, True, "3", 2.5, -1])
+def test_a_wrong_save_every_is_refused(tmp_path, wrong):
+    with pytest.raises((TypeError, ValueError), match="save_every = "):
+        run(model(), save_every=wrong, checkpoint=tmp_path / "run.pt")
+
+
+def test_saving_needs_a_file():
+    with pytest.raises(ValueError, match=r"save_every = 2: needs a file.*checkpoint="):
+        run(model(), save_every=2)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 import torch.distributed as dist
 
-from pieces.checks import require
+from pieces.checks import checked, require
 
 
 class Place(NamedTuple):
@@ -19,18 +19,20 @@ class Place(NamedTuple):
     device: torch.device
 
 
+@checked
 @contextmanager
 def processes(device: str | None = None) -> Iterator[Place]:
     """Join the other processes that ``torchrun`` started, and leave them in good order.
 
     Without torchrun this is the only one. NCCL on GPUs, one each, else gloo.
-    Raises: ValueError if the device is not there.
     """
-    kind = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    rule, remedy = "torch sees no GPU", "pass device='cpu'"
-    require(kind != "cuda" or torch.cuda.is_available(), "device", kind, rule, remedy)
+    kind = _kind(device)
     local = int(os.environ.get("LOCAL_RANK", 0))
     own = torch.device("cuda", local) if kind == "cuda" else torch.device(kind)
+    if kind == "cuda":
+        rule = f"has no GPU of its own: torch sees {torch.cuda.device_count()}"
+        remedy = "start as many processes as there are GPUs, or pass device='cpu'"
+        require(local < torch.cuda.device_count(), "LOCAL_RANK", local, rule, remedy)
     if "RANK" not in os.environ:
         yield Place(0, 1, own)
         return
@@ -43,8 +45,21 @@ def processes(device: str | None = None) -> Iterator[Place]:
         dist.destroy_process_group()
 
 
+@checked
 def rank_and_world() -> tuple[int, int]:
     """Which of how many processes."""
     if dist.is_available() and dist.is_initialized():
         return dist.get_rank(), dist.get_world_size()
     return 0, 1
+
+
+def _kind(device: str | None) -> str:
+    """The kind of device, without a number: which GPU is whose, torchrun says."""
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    there = {"cpu": True, "cuda": torch.cuda.is_available()}
+    there["mps"] = torch.backends.mps.is_available()
+    rule, remedy = f"must be one of {', '.join(there)}", "leave the number to torchrun"
+    require(device in there, "device", device, rule, remedy)
+    require(there[device], "device", device, "torch sees no GPU", "pass device='cpu'")
+    return device

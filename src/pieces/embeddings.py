@@ -6,16 +6,16 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.checks import (
-    Number,
+    Positive,
+    Size,
+    checked,
     look_up,
     require,
-    require_features,
-    require_ids,
     require_int,
-    require_positive,
 )
 
 
+@checked
 class TokenEmbedding(nn.Module):
     """One trained vector for each token of the vocabulary.
 
@@ -31,25 +31,20 @@ class TokenEmbedding(nn.Module):
     row is trained there, so it does not stay 0.
 
     Source: Vaswani et al. 2017, 3.4; source text (5.1). Shapes: weight [vocab_size, d_model].
-    Raises: TypeError, ValueError if a size is not an int of at least 1, padding_idx not a token,
-    scale or std not above 0.
     """
 
     def __init__(
         self,
-        vocab_size: int,
-        d_model: int,
+        vocab_size: Size,
+        d_model: Size,
         *,
-        scale: Number = 1.0,
-        std: Number | None = None,
+        scale: Positive = 1.0,
+        std: Positive | None = None,
         padding_idx: int | None = None,
     ) -> None:
         super().__init__()
-        require_int("vocab_size", vocab_size)
-        require_int("d_model", d_model)
-        require_positive("scale", scale)
+        self.d_model, self.vocab_size = d_model, vocab_size
         std = d_model**-0.5 if std is None else std
-        require_positive("std", std)
         if padding_idx is not None:
             require_int("padding_idx", padding_idx, minimum=0)
             rule, remedy = f"must be below vocab_size = {vocab_size}", "pass the padding token's id"
@@ -61,14 +56,9 @@ class TokenEmbedding(nn.Module):
             nn.init.zeros_(self.weight[padding_idx])
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
-        """The vectors. Shapes: ids [B, T] -> [B, T, D].
-
-        Raises: TypeError if ids are not whole numbers, ValueError if not [B, T] or (on the CPU; a
-        GPU stops with a device assertion) not in the vocabulary.
-        """
-        require_ids("ids", ids)
+        """The vectors. Shapes: ids [B, T] -> [B, T, D]."""
         remedy = "tokenize with the vocabulary that the model was built for"
-        x = look_up("ids", ids, self.weight, remedy, padding_idx=self.padding_idx)
+        x = look_up("ids", ids.long(), self.weight, remedy, padding_idx=self.padding_idx)
         return x if self.scale == 1.0 else x * self.scale
 
     def logits(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
@@ -77,9 +67,7 @@ class TokenEmbedding(nn.Module):
         logits = x Eᵀ
 
         Source: Press and Wolf 2017, 2; Vaswani et al. 2017, 3.4; source text (5.11).
-        Raises: TypeError, ValueError if x is not floating-point [..., D].
         """
-        require_features("x", x, self.weight.shape[1])
         return F.linear(x, self.weight)
 
     def extra_repr(self) -> str:

@@ -12,18 +12,17 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import (
+    Size,
+    checked,
     require_callable,
-    require_features,
-    require_float,
-    require_int,
     require_module,
-    require_number,
 )
 
 Activation = Callable[[Tensor], Tensor]
 Numbers = Float[Tensor, "..."]
 
 
+@checked
 def relu(x: Numbers) -> Numbers:
     """Cut off below 0.
 
@@ -31,10 +30,10 @@ def relu(x: Numbers) -> Numbers:
 
     Source: Vaswani et al. 2017, 3.3; source text (5.20). Shapes: any.
     """
-    require_float("x", x)
     return F.relu(x)
 
 
+@checked
 def sigmoid(x: Numbers) -> Numbers:
     """A soft switch from 0 to 1: the gate of the first GLU.
 
@@ -42,10 +41,10 @@ def sigmoid(x: Numbers) -> Numbers:
 
     Source: Dauphin et al. 2017, 2. Shapes: any.
     """
-    require_float("x", x)
     return torch.sigmoid(x)
 
 
+@checked
 def swish(x: Numbers, beta: float = 1.0) -> Numbers:
     """A number times its own switch. β = 1 is SiLU; a large β nears ReLU; β = 0 is x / 2.
 
@@ -53,11 +52,10 @@ def swish(x: Numbers, beta: float = 1.0) -> Numbers:
 
     Source: Ramachandran et al. 2017; source text (5.21). Shapes: any.
     """
-    require_float("x", x)
-    require_number("beta", beta)
     return F.silu(x) if beta == 1 else x * torch.sigmoid(beta * x)
 
 
+@checked
 def gelu(x: Numbers) -> Numbers:
     """A number times the chance that a standard normal one is smaller.
 
@@ -65,10 +63,10 @@ def gelu(x: Numbers) -> Numbers:
 
     Source: Hendrycks and Gimpel 2016, 2; source text (5.22). Shapes: any.
     """
-    require_float("x", x)
     return F.gelu(x)
 
 
+@checked
 def gelu_tanh(x: Numbers) -> Numbers:
     """GELU as GPT-2 and Gemma compute it, within 0.0005 of the exact one.
 
@@ -76,30 +74,28 @@ def gelu_tanh(x: Numbers) -> Numbers:
 
     Source: Hendrycks and Gimpel 2016, 2. Shapes: any.
     """
-    require_float("x", x)
     return F.gelu(x, approximate="tanh")
 
 
+@checked
 def identity(x: Numbers) -> Numbers:
     """No bend: as a gate it gives the bilinear layer. Source: Shazeer 2020, 2."""
-    require_float("x", x)
     return x
 
 
-def two_thirds(d_ff: int, multiple_of: int = 1) -> int:
+@checked
+def two_thirds(d_ff: Size, multiple_of: Size = 1) -> int:
     """The width at which three matrices have the parameters of two of width ``d_ff``.
 
     d = 2 d_ff / 3, rounded down, then up to a multiple
 
     LLaMA 7B: two_thirds(4 * 4096, 256) = 11008.
     Source: Shazeer 2020, 2; Touvron et al. 2023, 2.2.
-    Raises: TypeError, ValueError if an argument is not an int of at least 1.
     """
-    require_int("d_ff", d_ff)
-    require_int("multiple_of", multiple_of)
     return max(1, -(-(2 * d_ff // 3) // multiple_of)) * multiple_of
 
 
+@checked
 class FeedForward(nn.Module):
     """Widen, bend, narrow.
 
@@ -108,14 +104,12 @@ class FeedForward(nn.Module):
     ``dropout`` is a module between the bend and W_D. Sizes left out: out_bias is bias.
     Source: Vaswani et al. 2017, 3.3, eq. (2); source text (5.8).
     Shapes: up.weight [d_ff, d_model], down.weight [d_model, d_ff].
-    Raises: TypeError, ValueError if a size is not an int of at least 1; TypeError if activation
-    cannot be called or dropout is not a module.
     """
 
     def __init__(
         self,
-        d_model: int,
-        d_ff: int,
+        d_model: Size,
+        d_ff: Size,
         activation: Activation = relu,
         *,
         bias: bool = True,
@@ -123,8 +117,7 @@ class FeedForward(nn.Module):
         dropout: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        require_int("d_model", d_model)
-        require_int("d_ff", d_ff)
+        self.d_model = d_model
         require_activation(activation)
         self.activation = activation
         self.up = nn.Linear(d_model, d_ff, bias=bias)
@@ -133,11 +126,11 @@ class FeedForward(nn.Module):
         require_module("dropout", self.dropout)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_features("x", x, self.up.in_features)
+        """Shapes: x [..., D] -> [..., D]."""
         return self.down(self.dropout(self.activation(self.up(x))))
 
 
+@checked
 class GatedFeedForward(FeedForward):
     """Widen twice; the one, bent, says how much of the other passes; narrow.
 
@@ -149,7 +142,6 @@ class GatedFeedForward(FeedForward):
 
     Source: Shazeer 2020, 2, eq. (6); source text (5.23), (5.24).
     Shapes: gate.weight, up.weight [d_ff, d_model], down.weight [d_model, d_ff].
-    Raises: as ``FeedForward``.
     """
 
     def __init__(
@@ -167,11 +159,10 @@ class GatedFeedForward(FeedForward):
         self.gate = nn.Linear(d_model, d_ff, bias=bias)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_features("x", x, self.up.in_features)
+        """Shapes: x [..., D] -> [..., D]."""
         return self.down(self.dropout(self.activation(self.gate(x)) * self.up(x)))
 
 
 def require_activation(activation: Activation) -> None:
-    """Refuse what cannot be called, such as the name of an activation. Raises: TypeError."""
+    """Refuse what cannot be called, such as the name of an activation."""
     require_callable("activation", activation, "feedforward.gelu, not 'gelu'")

@@ -10,17 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pieces.cache import Cache, GrowingCache
-from pieces.checks import (
-    Number,
-    refuse,
-    require,
-    require_instance,
-    require_int,
-    require_mask,
-    require_module,
-    require_whole,
-)
-from pieces.sampling import choose, require_settings
+from pieces.checks import Count, NotNegative, Probability, Size, checked, require, require_instance
+from pieces.sampling import choose
 
 Ids = Int[Tensor, "B T"]
 Target = Int[Tensor, "B N"]  # N target tokens so far
@@ -85,21 +76,22 @@ class _Translated(_Continued):
             self.cache.select(rows)
 
 
-@torch.inference_mode()
+@checked
+@torch.no_grad()
 def generate(
     model: nn.Module,
     input_ids: Ids,
-    max_new_tokens: int,
+    max_new_tokens: Count,
     *,
     mask: Padding = None,
-    temperature: Number = 0.0,
-    top_k: int | None = None,
-    top_p: Number | None = None,
+    temperature: NotNegative = 0.0,
+    top_k: Size | None = None,
+    top_p: Probability | None = None,
     use_cache: bool = True,
-    cache: Cache | None = None,
-    start_id: int | None = None,
-    eos_id: int | None = None,
-    pad_id: int = 0,
+    cache: Any = None,
+    start_id: Count | None = None,
+    eos_id: Count | None = None,
+    pad_id: Count = 0,
     generator: torch.Generator | None = None,
 ) -> Target:
     """Continue each row of input_ids; of an encoder-decoder, translate it.
@@ -108,36 +100,35 @@ def generate(
     an encoder reads on either side. ``cache`` may be another than ``GrowingCache``, such as a
     ``RollingCache``. An encoder-decoder begins its target with ``start_id``. A row that has
     brought ``eos_id`` goes on with ``pad_id``; when all have, generation ends.
+    What is found can be trained on, and a cache that was passed can be continued.
 
     Shapes: input_ids [B, T] -> [B, T + new], or [B, 1 + new] of an encoder-decoder.
-    Raises: TypeError, ValueError if the ids are not whole numbers [B, T] with T >= 1, a number is
-    out of range, mask does not fit, a decoder-only text is padded on the right, or start_id is
-    missing, or given to a decoder-only model.
     """
-    require_request(model, input_ids, max_new_tokens, mask, start_id)
-    require_settings(temperature, top_k, top_p, generator)
-    require_tokens(eos_id=eos_id, pad_id=pad_id)
+    require_request(model, input_ids, mask, start_id)
     if cache is not None:
         kind = Cache if start_id is None else type(model.new_cache())
         require_instance("cache", cache, kind, "pass GrowingCache(), or model.new_cache()")
+    quick = torch.inference_mode() if cache is None else torch.no_grad()  # a given cache lives on
     if use_cache and cache is None:
         cache = model.new_cache() if start_id is not None else GrowingCache()
-    state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
-    rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
-    require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
-    settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
-    done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
-    for _ in range(max_new_tokens):
-        token = choose(state.logits(), **settings)
-        if eos_id is not None:
-            token = token.masked_fill(done, pad_id)
-            done |= token == eos_id
-        state.append(token)
-        if eos_id is not None and bool(done.all()):
-            break
+    with quick:
+        state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
+        rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
+        require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
+        settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
+        done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+        for _ in range(max_new_tokens):
+            token = choose(state.logits(), **settings)
+            if eos_id is not None:
+                token = token.masked_fill(done, pad_id)
+                done |= token == eos_id
+            state.append(token)
+            if eos_id is not None and bool(done.all()):
+                break
     return state.ids.clone()
 
 
+@checked
 def begin(
     model: nn.Module, ids: Ids, mask: Padding, start_id: int | None, cache: Any
 ) -> _Continued:
@@ -148,37 +139,14 @@ def begin(
     return _Translated(model, ids, mask, target, cache)
 
 
-def require_request(
-    model: nn.Module, ids: Tensor, max_new_tokens: int, mask: Padding, start_id: int | None
-) -> None:
-    """Refuse what cannot be continued. Raises: TypeError, ValueError."""
-    require_module("model", model)
-    require_whole("input_ids", ids)
-    require_tokens(start_id=start_id)
-    rule, remedy = "must be 2-D [B, T] with at least one token", "pass input_ids[None] for one text"
-    require(ids.ndim == 2 and ids.shape[1] > 0, "input_ids.shape", tuple(ids.shape), rule, remedy)
-    require_int("max_new_tokens", max_new_tokens, minimum=0)
+def require_request(model: nn.Module, ids: Tensor, mask: Padding, start_id: int | None) -> None:
+    """Refuse what cannot be continued."""
+    rule, remedy = "must hold at least one text of at least one token", "leave the call out"
+    require(ids.numel() > 0, "input_ids.shape", tuple(ids.shape), rule, remedy)
     translates = hasattr(model, "encode")
-    if translates != (start_id is not None):
-        rule = "an encoder-decoder needs it, a decoder-only model has no use for it"
-        refuse(
-            "start_id",
-            start_id,
-            rule,
-            "pass the first target token" if translates else "leave it out",
-        )
-    if mask is None:
-        return
-    require_mask(mask)
-    same = mask.dtype == torch.bool and mask.shape == ids.shape
-    rule, remedy = f"must be bool {tuple(ids.shape)}, True = real", "pass input_ids != pad_id"
-    require(same, "mask", (mask.dtype, tuple(mask.shape)), rule, remedy)
-    rule, remedy = "a text that is continued must be padded on the left", "move its padding"
-    require(translates or bool(mask[:, -1].all()), "mask[:, -1]", "False", rule, remedy)
-
-
-def require_tokens(**ids: int | None) -> None:
-    """Refuse ids of single tokens that are no ids. Raises: TypeError, ValueError."""
-    for name, value in ids.items():
-        if value is not None:
-            require_int(name, value, minimum=0)
+    rule = "an encoder-decoder needs it, a decoder-only model has no use for it"
+    remedy = "pass the first target token" if translates else "leave it out"
+    require(translates == (start_id is not None), "start_id", start_id, rule, remedy)
+    left = translates or mask is None or bool(mask[:, -1].all())
+    rule = "a text that is continued must be padded on the left"
+    require(left, "mask[:, -1]", "False", rule, "move its padding")

@@ -11,11 +11,12 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import refuse, require_float, require_whole
+from pieces.checks import checked, refuse
 
 Loss = Callable[[nn.Module, Any], tuple[Tensor, Tensor]]
 
 
+@checked
 def next_token_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], Tensor]:
     """The sum of -log p over the targets of ``batch`` that count (not -100), and their number.
 
@@ -24,6 +25,7 @@ def next_token_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], Te
     return summed_cross_entropy(model(batch.input_ids), batch.targets)
 
 
+@checked
 def translation_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], Tensor]:
     """The same for an encoder-decoder.
 
@@ -33,6 +35,7 @@ def translation_loss(model: nn.Module, batch: Any) -> tuple[Float[Tensor, ""], T
     return summed_cross_entropy(logits, batch.targets)
 
 
+@checked
 def summed_cross_entropy(
     logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"]
 ) -> tuple[Float[Tensor, ""], Tensor]:
@@ -41,13 +44,11 @@ def summed_cross_entropy(
     loss = sum over the targets that are not -100 of -ln softmax(logits)[target]
 
     Shapes: logits [B, T, V], targets [B, T] -> two numbers, the first in nats.
-    Raises: TypeError, ValueError if they are not of these dtypes and shapes.
     """
-    require_float("logits", logits)
-    require_whole("targets", targets)
     if logits.shape[:-1] != targets.shape:
         rule = f"must be those of the logits without the last axis, {tuple(logits.shape[:-1])}"
         refuse("targets.shape", tuple(targets.shape), rule, "score the logits of this batch")
     flat = logits.flatten(0, 1).float()
+    targets = targets.long()
     loss = F.cross_entropy(flat, targets.flatten(), ignore_index=-100, reduction="sum")
     return loss, (targets != -100).sum()

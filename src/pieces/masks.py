@@ -5,58 +5,56 @@ sees the last key, and the ``S - T`` keys before the first query are a cache of 
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import require, require_float, require_int, require_mask
+from pieces.checks import Count, Size, checked, require, require_whole
 
 Device = torch.device | str | None
 
 
-def lag(T: int, S: int | None = None, *, device: Device = None) -> Int[Tensor, "{T} S"]:
+@checked
+def lag(T: Size, S: Size | None = None, *, device: Device = None) -> Int[Tensor, "{T} S"]:
     """How many steps key j lies behind query i: 0 is the query's own key, below 0 is the future.
 
     lag[i, j] = (S - T + i) - j
 
     Shapes: T queries, S keys (default T) -> [T, S], in positions.
-    Raises: TypeError, ValueError if T or S is not an int of at least 1, or S < T.
     """
     S = T if S is None else S
-    require_int("T", T)
-    require_int("S", S)
     require(S >= T, "S", S, "the T queries are the last of the S keys", "pass S >= T, or no S")
     return torch.arange(S - T, S, device=device)[:, None] - torch.arange(S, device=device)
 
 
-def full(T: int, S: int | None = None, *, device: Device = None) -> Bool[Tensor, "{T} S"]:
+@checked
+def full(T: Size, S: Size | None = None, *, device: Device = None) -> Bool[Tensor, "{T} S"]:
     """Every query sees every key.
 
     mask[i, j] = True
 
     Source: Vaswani et al. 2017, 3.2.3 (encoder). Shapes: T queries, any S keys -> [T, S].
-    Raises: TypeError, ValueError if T or S is not an int of at least 1.
     """
     S = T if S is None else S
-    require_int("T", T)
-    require_int("S", S)
     return torch.ones(T, S, dtype=torch.bool, device=device)
 
 
-def causal(T: int, S: int | None = None, *, device: Device = None) -> Bool[Tensor, "{T} S"]:
+@checked
+def causal(T: Size, S: Size | None = None, *, device: Device = None) -> Bool[Tensor, "{T} S"]:
     """A query sees its own key and all earlier ones.
 
     mask[i, j] = (j <= i)
 
     Source: Vaswani et al. 2017, 3.2.3 (decoder). Shapes: T queries, S >= T keys -> [T, S].
-    Raises: TypeError, ValueError as ``lag``.
     """
     return lag(T, S, device=device) >= 0
 
 
+@checked
 def sliding_window(
-    T: int, window: int, S: int | None = None, *, device: Device = None
+    T: Size, window: Size, S: Size | None = None, *, device: Device = None
 ) -> Bool[Tensor, "{T} S"]:
     """A query sees the last ``window`` keys, its own among them.
 
@@ -64,30 +62,27 @@ def sliding_window(
 
     Source: Beltagy et al. 2020 (Longformer), 3.1, made causal as in Jiang et al. 2023 (Mistral), 2.
     Shapes: T queries, S >= T keys -> [T, S]; ``window`` in keys.
-    Raises: TypeError, ValueError as ``lag``, and if window is not an int of at least 1.
     """
-    require_int("window", window)
     return causal(T, S, device=device) & (lag(T, S, device=device) < window)
 
 
+@checked
 def dilated(
-    T: int, window: int, dilation: int, S: int | None = None, *, device: Device = None
+    T: Size, window: Size, dilation: Size, S: Size | None = None, *, device: Device = None
 ) -> Bool[Tensor, "{T} S"]:
     """A query sees ``window`` keys of its past, every ``dilation``-th, its own the first of them.
 
     mask[i, j] = (j = i - n dilation, 0 <= n < window)
 
     Source: Beltagy et al. 2020 (Longformer), 3.1. Shapes: T queries, S >= T keys -> [T, S].
-    Raises: TypeError, ValueError as ``sliding_window``, and if dilation is not an int >= 1.
     """
-    require_int("window", window)
-    require_int("dilation", dilation)
     on_the_grid = lag(T, S, device=device) % dilation == 0
     return sliding_window(T, window * dilation, S, device=device) & on_the_grid
 
 
+@checked
 def global_window(
-    T: int, window: int, n_global: int, S: int | None = None, *, device: Device = None
+    T: Size, window: Size, n_global: Count, S: Size | None = None, *, device: Device = None
 ) -> Bool[Tensor, "{T} S"]:
     """A sliding window, and the first ``n_global`` keys stay visible to every later query.
 
@@ -95,86 +90,72 @@ def global_window(
 
     Source: Beltagy et al. 2020 (Longformer), 3.1; Zaheer et al. 2020 (BigBird), 2; made causal.
     Shapes: T queries, S >= T keys -> [T, S].
-    Raises: TypeError, ValueError as ``sliding_window``, and if n_global is not an int >= 0.
     """
-    require_int("n_global", n_global, minimum=0)
     window_keys = sliding_window(T, window, S, device=device)
     first_keys = torch.arange(window_keys.shape[1], device=device) < n_global
     return window_keys | (causal(T, S, device=device) & first_keys)
 
 
+@checked
 def prefix(
-    T: int, prefix_len: int, S: int | None = None, *, device: Device = None
+    T: Size, prefix_len: Count, S: Size | None = None, *, device: Device = None
 ) -> Bool[Tensor, "{T} S"]:
     """The first ``prefix_len`` keys are visible to all, the rest causally.
 
     mask[i, j] = (j <= i) or (j < prefix_len)
 
     Source: Raffel et al. 2020 (T5), 3.2.1. Shapes: T queries, S >= T keys -> [T, S].
-    Raises: TypeError, ValueError as ``lag``, and if prefix_len is not an int of at least 0.
     """
-    require_int("prefix_len", prefix_len, minimum=0)
     mask = causal(T, S, device=device)
     return mask | (torch.arange(mask.shape[1], device=device) < prefix_len)
 
 
+@checked
 def padding(
-    lengths: Int[Tensor, "B"] | Sequence[int], S: int, side: str = "right", *, device: Device = None
+    lengths: Int[Tensor, "B"] | Sequence[int],
+    S: Size,
+    side: Literal["left", "right"] = "right",
+    *,
+    device: Device = None,
 ) -> Bool[Tensor, "B 1 1 {S}"]:
     """Real tokens are visible, padding is not: ``lengths[b]`` of the S keys of sequence b are real.
 
     mask[b, 0, 0, j] = (j < lengths[b]) if padded on the right, (j >= S - lengths[b]) on the left
 
     Shapes: lengths [B] in tokens -> [B, 1, 1, S], the same for every head and query.
-    Raises: TypeError, ValueError if S is not an int >= 1, lengths not [B] or side unknown.
     A length above S is taken as S, one below 0 as 0: numbers inside tensors are never inspected.
     """
-    require_int("S", S)
-    require(side in ("left", "right"), "side", side, "must be 'left' or 'right'", "name one")
     lengths = torch.as_tensor(lengths, device=device)
-    whole = not lengths.is_floating_point() and lengths.dtype != torch.bool
-    require(
-        whole, "lengths.dtype", lengths.dtype, "must be whole numbers", "use .long()", TypeError
-    )
-    remedy = "pass real.sum(dim=-1) if you have one flag for each token"
-    require(lengths.ndim == 1, "lengths.shape", tuple(lengths.shape), "must be [B]", remedy)
+    require_whole("lengths", lengths)
+    require(lengths.ndim == 1, "lengths.shape", tuple(lengths.shape), "must be [B]", "flatten it")
     key = torch.arange(S, device=lengths.device)
     from_real_end = key if side == "right" else S - 1 - key
     return (from_real_end < lengths[:, None])[:, None, None, :]
 
 
-def to_torch_mha(mask: Bool[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
-    """For ``nn.MultiheadAttention``, where True = hidden.
+@checked
+def torch_mha(mask: Bool[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
+    """To and from ``nn.MultiheadAttention``, where True = hidden: the way back is the way there.
 
     ``attn_mask`` takes a [T, S] mask as it is, ``key_padding_mask`` a padding mask's [:, 0, 0].
-    Shapes: any -> the same. Raises: TypeError if mask is not bool.
+    Shapes: any -> the same.
     """
-    require_mask(mask)
     return ~mask
 
 
-def from_torch_mha(mask: Bool[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
-    """From ``nn.MultiheadAttention``, where True = hidden.
-
-    Shapes: any -> the same. Raises: TypeError if mask is not bool.
-    """
-    require_mask(mask)
-    return ~mask
-
-
+@checked
 def to_additive(
     mask: Bool[Tensor, "*axes"], dtype: torch.dtype = torch.float32
 ) -> Float[Tensor, "*axes"]:
     """A mask to be added to the scores: 0 where visible, -inf where hidden.
 
     Shapes: any -> the same, in ``dtype``.
-    Raises: TypeError if mask is not bool or dtype not floating-point.
     """
-    require_mask(mask)
     require(dtype.is_floating_point, "dtype", dtype, "must hold -inf", "use float32", TypeError)
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
 
 
+@checked
 def from_additive(additive: Float[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
     """From a mask that is added to the scores: visible where it is 0.
 
@@ -182,7 +163,6 @@ def from_additive(additive: Float[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
     shifts scores and is no mask. It looks at the numbers, so keep it out of compiled code.
     Shapes: any -> the same. Raises: TypeError if not floating, ValueError for any other number.
     """
-    require_float("additive", additive)
     visible = additive == 0
     other = additive[~visible & ~(additive <= torch.finfo(additive.dtype).min)]
     rule = "must hold only 0 and -inf (or the smallest number of its dtype)"
@@ -190,7 +170,8 @@ def from_additive(additive: Float[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
     return visible
 
 
-def reach(mask: Bool[Tensor, "T T"], n_layers: int) -> Bool[Tensor, "T T"]:
+@checked
+def reach(mask: Bool[Tensor, "T T"], n_layers: Count) -> Bool[Tensor, "T T"]:
     """Which inputs can influence which outputs after ``n_layers`` layers with this mask.
 
     reach = (mask or identity)^n_layers, a boolean matrix power; the identity is the residual
@@ -198,13 +179,7 @@ def reach(mask: Bool[Tensor, "T T"], n_layers: int) -> Bool[Tensor, "T T"]:
 
     Source: Beltagy et al. 2020 (Longformer), 3.1 (a window w reaches n_layers (w - 1) + 1 tokens).
     Shapes: mask [T, T] -> [T, T], row = output, column = input.
-    Raises: TypeError, ValueError if mask is not a square bool matrix or n_layers not an int >= 0.
     """
-    require_mask(mask)
-    require_int("n_layers", n_layers, minimum=0)
-    square = mask.ndim == 2 and mask.shape[0] == mask.shape[1]
-    remedy = "layers stack only when queries and keys are the same tokens: pass no S"
-    require(square, "mask.shape", tuple(mask.shape), "must be square [T, T]", remedy)
     influence = torch.eye(mask.shape[0], dtype=torch.float32, device=mask.device)
     one_layer = (mask | influence.bool()).float()
     for _ in range(n_layers):

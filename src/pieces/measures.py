@@ -4,9 +4,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import require_float
+from pieces.checks import checked, require
 
 
+@checked
 def entropy(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
     """How spread the weights are: ln S where all are equal, 0 where one takes all.
 
@@ -14,10 +15,11 @@ def entropy(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
 
     Shapes: weights [..., S], rows that sum to 1 (or to 0) → [...], in nats.
     """
-    require_float("weights", weights)
-    return -torch.special.xlogy(weights, weights).sum(-1)
+    # A weight of 0, such as a masked one, has the logarithm of 1, for its own has no gradient.
+    return -(weights * weights.where(weights != 0, 1).log()).sum(-1)
 
 
+@checked
 def softmax_jacobian(weights: Float[Tensor, "... S"]) -> Float[Tensor, "... S S"]:
     """How each weight moves with each score, at the weights p = softmax(scores).
 
@@ -27,10 +29,10 @@ def softmax_jacobian(weights: Float[Tensor, "... S"]) -> Float[Tensor, "... S S"
 
     Shapes: weights [..., S] → [..., S, S].
     """
-    require_float("weights", weights)
     return torch.diag_embed(weights) - weights[..., :, None] * weights[..., None, :]
 
 
+@checked
 def jacobian_norm(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
     """The Frobenius norm of the softmax Jacobian.
 
@@ -41,6 +43,7 @@ def jacobian_norm(weights: Float[Tensor, "... S"]) -> Float[Tensor, "..."]:
     return torch.linalg.matrix_norm(softmax_jacobian(weights))
 
 
+@checked
 def cosine(a: Float[Tensor, "... K"], b: Float[Tensor, "... K"]) -> Float[Tensor, "..."]:
     """Likeness of direction, whatever the lengths.
 
@@ -48,6 +51,15 @@ def cosine(a: Float[Tensor, "... K"], b: Float[Tensor, "... K"]) -> Float[Tensor
 
     Shapes: a, b [..., K] → [...], from −1 to 1; 0 where a vector is zero.
     """
-    require_float("a", a)
-    require_float("b", b)
-    return torch.nn.functional.cosine_similarity(a, b, dim=-1)
+    rule = f"the last axis must be that of a, {a.shape[-1]}, and at least 1"
+    fits = a.shape[-1] == b.shape[-1] > 0
+    require(fits, "b.shape", tuple(b.shape), rule, "compare vectors of one space")
+    return (_direction(a) * _direction(b)).sum(-1).clamp(-1, 1)
+
+
+def _direction(x: Float[Tensor, "... K"]) -> Float[Tensor, "... K"]:
+    """The vector of length 1; divided by its largest number first, whose square may not fit."""
+    largest = x.abs().amax(dim=-1, keepdim=True)
+    x = x / largest.where(largest != 0, 1)
+    length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    return x / length.where(length != 0, 1)

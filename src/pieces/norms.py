@@ -5,78 +5,79 @@ feature over all tokens of the batch, so a token's result depends on its neighbo
 The modules run torch's fused kernels; ``layer_norm`` and ``rms_norm`` say what these compute.
 """
 
+import math
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import (
+    NotNegative,
+    Positive,
+    Size,
+    checked,
     require,
-    require_features,
-    require_float,
-    require_int,
-    require_not_negative,
-    require_positive,
 )
 
 WIDE = (torch.float32, torch.float64)  # what needs no wider numbers to work in
 
 
-def layer_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-5) -> Float[Tensor, "*batch D"]:
+@checked
+def layer_norm(x: Float[Tensor, "*batch D"], eps: NotNegative = 1e-5) -> Float[Tensor, "*batch D"]:
     """Mean 0 and variance 1 over the features of each token; the shape of the histogram stays.
 
     LN(x) = (x - μ) / sqrt(σ² + eps),  μ = mean of x_i,  σ² = mean of (x_i - μ)²
 
     Source: Ba et al. 2016, 3, eq. (3); source text (5.12), (5.13). Shapes: x [..., D] -> [..., D].
     """
-    require_float("x", x)
-    require_not_negative("eps", eps)
-    centred = x - x.mean(dim=-1, keepdim=True)
-    return centred * torch.rsqrt(centred.square().mean(dim=-1, keepdim=True) + eps)
+    wide = _wide(x)
+    centred = wide - wide.mean(dim=-1, keepdim=True)
+    return (centred * torch.rsqrt(centred.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype)
 
 
+@checked
 def rms(x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch 1"]:
     """The root of the mean of the squares: the typical size of a feature, its mean included.
 
-    RMS(x) = sqrt(mean of x_i²)
+    RMS(x) = sqrt(mean of x_i²), the length of x divided by sqrt(D)
 
+    Where x is 0, so is the gradient here: the root itself has none there.
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.15). Shapes: x [..., D] -> [..., 1].
     """
-    require_float("x", x)
-    return x.square().mean(dim=-1, keepdim=True).sqrt()
+    return torch.linalg.vector_norm(x, dim=-1, keepdim=True) / math.sqrt(max(1, x.shape[-1]))
 
 
-def rms_norm(x: Float[Tensor, "*batch D"], eps: float = 1e-6) -> Float[Tensor, "*batch D"]:
+@checked
+def rms_norm(x: Float[Tensor, "*batch D"], eps: NotNegative = 1e-6) -> Float[Tensor, "*batch D"]:
     """Root mean square 1 over the features of each token; the mean is not taken away.
 
-    RN(x) = x / sqrt(RMS(x)² + eps)
+    RN(x) = x / sqrt(mean of x_i² + eps),  the mean being RMS(x)²
 
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.14). Shapes: x [..., D] -> [..., D].
     """
-    require_not_negative("eps", eps)
-    return x * torch.rsqrt(rms(x).square() + eps)
+    wide = _wide(x)
+    return (wide * torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype)
 
 
+@checked
 class LayerNorm(nn.Module):
     """``layer_norm`` with a trained gain and, unless ``bias=False``, a trained shift.
 
     y = γ LN(x) + β
 
     Source: Ba et al. 2016, 3; source text (5.12). Shapes: γ, β [D], called weight and bias.
-    Raises: TypeError, ValueError if d_model is not an int of at least 1, eps not above 0.
     """
 
-    def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True) -> None:
+    def __init__(self, d_model: Size, *, eps: Positive = 1e-5, bias: bool = True) -> None:
         super().__init__()
-        require_int("d_model", d_model)
-        require_positive("eps", eps)
+        self.d_model = d_model
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_features("x", x, self.weight.shape[0])
+        """Shapes: x [..., D] -> [..., D]."""
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -84,6 +85,7 @@ class LayerNorm(nn.Module):
         return f"{self.weight.shape[0]}, eps={self.eps}, bias={self.bias is not None}"
 
 
+@checked
 class RMSNorm(nn.Module):
     """``rms_norm`` with a trained gain: cheaper than LayerNorm, and without its shift.
 
@@ -91,33 +93,30 @@ class RMSNorm(nn.Module):
 
     Computed in float32 and cast back before the gain, as in LLaMA: squares overflow float16.
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.14). Shapes: γ [D], called weight.
-    Raises: TypeError, ValueError if d_model is not an int of at least 1, eps not above 0.
     """
 
-    def __init__(self, d_model: int, *, eps: float = 1e-6) -> None:
+    def __init__(self, d_model: Size, *, eps: Positive = 1e-6) -> None:
         super().__init__()
-        require_int("d_model", d_model)
-        require_positive("eps", eps)
+        self.d_model = d_model
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(d_model))
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_features("x", x, self.weight.shape[0])
+        """Shapes: x [..., D] -> [..., D]."""
         if x.dtype == self.weight.dtype and x.dtype in WIDE:
             return F.rms_norm(x, self.weight.shape, self.weight, self.eps)
         return self.weight * self._normalised(x).to(x.dtype)
 
     def _normalised(self, x: Tensor) -> Tensor:
         """``rms_norm``, in float32 at least."""
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        return F.rms_norm(wide, self.weight.shape, eps=self.eps)
+        return F.rms_norm(_wide(x), self.weight.shape, eps=self.eps)
 
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"{self.weight.shape[0]}, eps={self.eps}"
 
 
+@checked
 class GemmaRMSNorm(RMSNorm):
     """RMSNorm whose weight is the gain's distance from 1, so that weight decay pulls it to 1.
 
@@ -132,12 +131,12 @@ class GemmaRMSNorm(RMSNorm):
         nn.init.zeros_(self.weight)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
-        require_features("x", x, self.weight.shape[0])
+        """Shapes: x [..., D] -> [..., D]."""
         normalised = self._normalised(x)
         return ((1 + self.weight.to(normalised.dtype)) * normalised).to(x.dtype)
 
 
+@checked
 class BatchNorm(nn.Module):
     """For comparison: each feature over all tokens of the batch, padding among them.
 
@@ -147,15 +146,12 @@ class BatchNorm(nn.Module):
     them (σ² with n - 1 in place of n). In evaluation the running ones are used.
 
     Source: Ioffe and Szegedy 2015, Alg. 1 and 2. Shapes: weight, bias, running_mean, running_var
-    [D]. Raises: TypeError, ValueError if d_model is not an int of at least 1, eps not above 0
-    (torch refuses 0 too), momentum not above 0 or beyond 1.
+    [D].
     """
 
-    def __init__(self, d_model: int, *, eps: float = 1e-5, momentum: float = 0.1) -> None:
+    def __init__(self, d_model: Size, *, eps: Positive = 1e-5, momentum: Positive = 0.1) -> None:
         super().__init__()
-        require_int("d_model", d_model)
-        require_positive("eps", eps)
-        require_positive("momentum", momentum)
+        self.d_model = d_model
         rule, remedy = "must be at most 1", "pass the share of the newest batch, such as 0.1"
         require(momentum <= 1, "momentum", momentum, rule, remedy)
         self.eps, self.momentum = eps, momentum
@@ -165,11 +161,7 @@ class BatchNorm(nn.Module):
         self.register_buffer("running_var", torch.ones(d_model))
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        """Shapes: x [..., D] -> [..., D].
-
-        Raises: TypeError, ValueError if x does not fit, or is one single token in training.
-        """
-        require_features("x", x, self.weight.shape[0])
+        """Shapes: x [..., D] -> [..., D]."""
         rows = x.reshape(-1, x.shape[-1])
         if self.training:
             rule = "one token has no variance to train with"
@@ -181,3 +173,8 @@ class BatchNorm(nn.Module):
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"{self.weight.shape[0]}, eps={self.eps}, momentum={self.momentum}"
+
+
+def _wide(x: Tensor) -> Tensor:
+    """In float32 at least: squares overflow float16 from 256 on."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))

@@ -6,9 +6,11 @@ and its roles in the page's own variables, so that it follows the reader's theme
 
 import html
 import io
+import math
 import re
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
 
 import matplotlib as mpl
 import torch
@@ -16,17 +18,17 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from pieces.checks import require
+from pieces.checks import Number, checked, require, require_mask
 
 ROLE = {
-    "query": "#0f62ac",
-    "key": "#9a5b00",
-    "value": "#00714f",
-    "score": "#b3400e",
-    "weight": "#7a3e9d",
-    "output": "#0b6b7a",
-    "residual": "#5a6068",
-    "negative": "#3f6fb5",
+    "query": "#133b8f",
+    "key": "#946400",
+    "value": "#004f00",
+    "score": "#933934",
+    "weight": "#8b51ad",
+    "output": "#006175",
+    "residual": "#5c6060",
+    "negative": "#070b12",
 }
 INK, FAINT = "#010203", "#010204"  # stand-ins, replaced by the reader's text colour
 
@@ -61,9 +63,10 @@ STYLE = {
 }
 
 
+@checked
 def figure(
-    width: float = 5.4, height: float = 2.9, *, rows: int = 1, columns: int = 1, **options
-) -> tuple[Figure, Axes]:
+    width: Number = 5.4, height: Number = 2.9, *, rows: int = 1, columns: int = 1, **options
+) -> tuple[Figure, Any]:
     """Make a figure in the book's style; `width` and `height` in inches.
 
     Shapes: one axes, or an array of rows × columns axes as `plt.subplots` gives.
@@ -73,11 +76,9 @@ def figure(
         return drawing, drawing.subplots(rows, columns, **options)
 
 
+@checked
 def show(drawing: Figure, alt: str) -> None:
-    """Put a figure into the page, with `alt` for those who do not see it.
-
-    Raises: ValueError if `alt` is empty: every figure has words.
-    """
+    """Put a figure into the page, with `alt` for those who do not see it."""
     from IPython.display import display
 
     require(bool(alt.strip()), "alt", alt, "must say what the figure shows", "write a sentence")
@@ -89,11 +90,9 @@ def show(drawing: Figure, alt: str) -> None:
     display(_bundle(_lean(picture[picture.index("<svg") :]), alt), raw=True)
 
 
+@checked
 def drawing(name: str, alt: str) -> None:
-    """Put one of the book's own drawings, `pieces/drawings/name.svg`, into the page.
-
-    Raises: ValueError if there is no such drawing, or `alt` is empty.
-    """
+    """Put one of the book's own drawings, `pieces/drawings/name.svg`, into the page."""
     from IPython.display import display
 
     folder = files("pieces") / "drawings"
@@ -103,13 +102,14 @@ def drawing(name: str, alt: str) -> None:
     display(_bundle((folder / f"{name}.svg").read_text(encoding="utf-8"), alt), raw=True)
 
 
+@checked
 def heatmap(
     axes: Axes,
     values: torch.Tensor,
     *,
     role: str = "weight",
     mask: torch.Tensor | None = None,
-    top: float | None = None,
+    top: Number | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     digits: int | None = 2,
@@ -117,12 +117,15 @@ def heatmap(
     """Draw a matrix as cells in the colour of its role; a masked cell is hatched.
 
     Shapes: values [T, S]; mask bool [T, S], True = may attend; `digits` None prints no numbers.
-    Negative values are blue; `top` is the value of the full colour (default: the largest).
+    Negative values are blue; `top` is the value of the full colour (default: the largest finite
+    one, seen or not).
     """
-    require(values.ndim == 2, "values.shape", tuple(values.shape), "must be [T, S]", "index it")
-    table = values.detach().double().cpu()
-    top = top or float(table.abs().max()) or 1.0
-    (T, S), seen = table.shape, torch.ones_like(table, dtype=torch.bool) if mask is None else mask
+    seen = torch.ones(values.shape, dtype=torch.bool) if mask is None else mask
+    _require_table(values, seen, rows, columns)
+    _colour(role)
+    table, (T, S) = values.detach().double().cpu(), values.shape
+    finite = table[table.isfinite()].abs().tolist()
+    top = top or max(finite, default=0.0) or 1.0
     with mpl.rc_context(STYLE):
         for i in range(T):
             for j in range(S):
@@ -136,10 +139,29 @@ def heatmap(
         spine.set_visible(False)
 
 
+@checked
 def sequential(role: str) -> LinearSegmentedColormap:
     """Return the colour map of a role, from transparent to full."""
-    r, g, b = mpl.colors.to_rgb(ROLE[role])
+    r, g, b = mpl.colors.to_rgb(_colour(role))
     return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
+
+
+def _require_table(values, seen, rows, columns) -> None:
+    """Refuse what does not fit together."""
+    fits = values.ndim == 2 and values.numel() > 0
+    require(fits, "values.shape", tuple(values.shape), "must be [T, S], at least 1", "index it")
+    require_mask(seen)
+    rule, remedy = f"must be that of the values, {tuple(values.shape)}", "index it, or expand it"
+    require(seen.shape == values.shape, "mask.shape", tuple(seen.shape), rule, remedy)
+    for name, labels, number in zip(("rows", "columns"), (rows, columns), seen.shape, strict=True):
+        fits = labels is None or len(labels) == number
+        require(fits, name, labels, f"must be {number} labels", "give one for each")
+
+
+def _colour(role: str) -> str:
+    """The colour of a role."""
+    require(role in ROLE, "role", role, f"must be one of {', '.join(ROLE)}", "check the name")
+    return ROLE[role]
 
 
 def _style_legends(drawing: Figure) -> None:
@@ -153,14 +175,14 @@ def _style_legends(drawing: Figure) -> None:
 def _cell(axes, i, j, value, seen, role, top, digits):
     """Draw one cell of a heat map."""
     colour = ROLE["negative"] if value < 0 else ROLE[role]
-    share = min(1.0, abs(value) / top) ** 0.85 if seen else 0.0
+    share = min(1.0, abs(value) / top) ** 0.85 if seen and not math.isnan(value) else 0.0
     box = {"width": 0.96, "height": 0.96, "linewidth": 0}
     axes.add_patch(mpl.patches.Rectangle((j + 0.02, i + 0.02), color=colour, alpha=share, **box))
     if not seen:
         hatch = mpl.patches.Rectangle((j + 0.02, i + 0.02), fill=False, hatch="////", **box)
         axes.add_patch(hatch)
     elif digits is not None:
-        text = f"{value:.{digits}f}".replace("-", "−")
+        text = f"{value:.{digits}f}".replace("-", "−").replace("inf", "∞")
         tone = "white" if share > 0.62 else INK
         axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=tone, fontsize=8.5)
 

@@ -12,31 +12,19 @@ from typing import Any, NamedTuple
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import (
-    refuse,
-    require,
-    require_callable,
-    require_float,
-    require_instance,
-    require_int,
-    require_module,
-    require_positive,
-)
+from pieces.checks import Count, Positive, checked, refuse, require
 
 Sublayer = Callable[..., Tensor]
 Stream = Float[Tensor, "*batch D"]
 SCALED = ("value", "output", "gate", "up", "down")  # DeepNorm starts these small
 
 
+@checked
 def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
-    """What the sublayer makes of x, to be added to the stream.
+    """What the sublayer makes of x, to be added to the stream: one tensor of the same shape.
 
-    Raises: TypeError if it returns no tensor, ValueError if one of another shape (which torch
-    might stretch in silence).
+    Another shape is refused, as torch might stretch it in silence.
     """
-    require_float("x", x)
-    require_callable("sublayer", sublayer, "a module, or lambda x: ...")
-    require_instance("options", options, dict, "pass {} for none")
     y = sublayer(x, **options)
     if not isinstance(y, Tensor):
         rule, remedy = "must return one tensor", "leave return_weights out; use trace.record"
@@ -47,44 +35,44 @@ def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
     return y
 
 
+@checked
 class Residual(nn.Module):
     """The bare connection: the sublayer learns the difference from its input.
 
     y = x + f(x)
 
     ``dropout`` is a module on f(x), as in all of the family.
-    Source: He et al. 2016, eq. (1). Raises: TypeError if dropout is not a module.
+    Source: He et al. 2016, eq. (1).
     """
 
     def __init__(self, dropout: nn.Module | None = None) -> None:
         super().__init__()
         self.dropout = nn.Identity() if dropout is None else dropout
-        require_module("dropout", self.dropout)
 
     def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        """Shapes: x [..., D] -> [..., D]."""
         return x + self.dropout(branch(x, sublayer, options))
 
 
+@checked
 class PostNorm(Residual):
     """The norm after the addition: the 2017 model.
 
     y = Norm(x + f(x))
 
     Source: Vaswani et al. 2017, 3.1; source text (5.17).
-    Raises: TypeError if norm or dropout is not a module.
     """
 
     def __init__(self, norm: nn.Module, dropout: nn.Module | None = None) -> None:
         super().__init__(dropout)
-        require_module("norm", norm)
         self.norm = norm
 
     def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        """Shapes: x [..., D] -> [..., D]."""
         return self.norm(x + self.dropout(branch(x, sublayer, options)))
 
 
+@checked
 class PreNorm(Residual):
     """The norm before the sublayer: the stream itself is never normalised.
 
@@ -92,19 +80,19 @@ class PreNorm(Residual):
 
     The stream grows with depth, so a stack of these needs one more norm at its end:
     ``Stack(blocks, final_norm)`` in ``pieces.blocks``.
-    Source: Xiong et al. 2020, 3, Table 1; source text (5.18). Raises: as ``PostNorm``.
+    Source: Xiong et al. 2020, 3, Table 1; source text (5.18).
     """
 
     def __init__(self, norm: nn.Module, dropout: nn.Module | None = None) -> None:
         super().__init__(dropout)
-        require_module("norm", norm)
         self.norm = norm
 
     def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        """Shapes: x [..., D] -> [..., D]."""
         return x + self.dropout(branch(self.norm(x), sublayer, options))
 
 
+@checked
 class SandwichNorm(Residual):
     """A norm on either side of the sublayer, so that what is added has a known size.
 
@@ -112,23 +100,21 @@ class SandwichNorm(Residual):
 
     As with ``PreNorm`` the stream is not normalised: end the stack with a norm.
     Source: Ding et al. 2021 (CogView), 2.4; source text (5.19).
-    Raises: TypeError if norm_in, norm_out or dropout is not a module.
     """
 
     def __init__(
         self, norm_in: nn.Module, norm_out: nn.Module, dropout: nn.Module | None = None
     ) -> None:
         super().__init__(dropout)
-        require_module("norm_in", norm_in)
-        require_module("norm_out", norm_out)
         self.norm_in, self.norm_out = norm_in, norm_out
 
     def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        """Shapes: x [..., D] -> [..., D]."""
         output = self.norm_out(branch(self.norm_in(x), sublayer, options))
         return x + self.dropout(output)
 
 
+@checked
 class DeepNorm(PostNorm):
     """PostNorm that leans on the stream: for depths up to 1,000 layers.
 
@@ -137,16 +123,14 @@ class DeepNorm(PostNorm):
     α alone is half of it: start the sublayers small with ``deepnorm_init_``. Both numbers come
     from ``deepnorm_alpha_beta``. α = 1 is PostNorm.
     Source: Wang et al. 2022 (DeepNet), 2; source text (5.16), where α is lost.
-    Raises: as ``PostNorm``, and TypeError, ValueError if alpha is not a number above 0.
     """
 
-    def __init__(self, norm: nn.Module, alpha: float, dropout: nn.Module | None = None) -> None:
+    def __init__(self, norm: nn.Module, alpha: Positive, dropout: nn.Module | None = None) -> None:
         super().__init__(norm, dropout)
-        require_positive("alpha", alpha)
         self.alpha = alpha
 
     def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError as ``branch``."""
+        """Shapes: x [..., D] -> [..., D]."""
         added = self.dropout(branch(x, sublayer, options))
         return self.norm(self.alpha * x + added)
 
@@ -162,8 +146,9 @@ class AlphaBeta(NamedTuple):
     beta: float
 
 
+@checked
 def deepnorm_alpha_beta(
-    n_encoder_layers: int, n_decoder_layers: int
+    n_encoder_layers: Count, n_decoder_layers: Count
 ) -> tuple[AlphaBeta | None, AlphaBeta | None]:
     """DeepNorm's numbers for the encoder and for the decoder; None for the part with 0 layers.
 
@@ -172,10 +157,7 @@ def deepnorm_alpha_beta(
     its decoder:            α = (3 M)^(1/4),              β = (12 M)^(-1/4)
 
     Source: Wang et al. 2022 (DeepNet), Figure 2.
-    Raises: TypeError, ValueError if a number is not an int of at least 0, or both are 0.
     """
-    require_int("n_encoder_layers", n_encoder_layers, minimum=0)
-    require_int("n_decoder_layers", n_decoder_layers, minimum=0)
     N, M = n_encoder_layers, n_decoder_layers
     rule, remedy = "one part must have layers", "pass the depth of the encoder, the decoder or both"
     require(N + M > 0, "n_encoder_layers, n_decoder_layers", (N, M), rule, remedy)
@@ -186,7 +168,8 @@ def deepnorm_alpha_beta(
     return (alone, None) if N else (None, alone)
 
 
-def deepnorm_init_(module: nn.Module, beta: float) -> None:
+@checked
+def deepnorm_init_(module: nn.Module, beta: Positive) -> None:
     """Start all sublayers inside ``module`` as DeepNorm wants them, in place.
 
     W ~ N(0, gain² 2 / (fan_in + fan_out)), with gain β for feed-forward, value and output
@@ -195,10 +178,7 @@ def deepnorm_init_(module: nn.Module, beta: float) -> None:
     The ``nn.Linear`` layers are told apart by their names in this package; weights stacked in
     ``moe.GatedExperts`` are left as they are.
     Source: Wang et al. 2022 (DeepNet), Figure 2.
-    Raises: TypeError, ValueError if beta is not a number above 0, or nothing is found.
     """
-    require_module("module", module)
-    require_positive("beta", beta)
     gains = {"query": 1.0, "key": 1.0} | dict.fromkeys(SCALED, beta)
     found = 0
     for name, layer in module.named_modules():

@@ -1,95 +1,79 @@
 """How the next token is chosen from its logits: pure functions, applied one after another."""
 
+import math
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pieces.checks import (
-    Number,
-    require,
-    require_float,
-    require_instance,
-    require_int,
-    require_not_negative,
-    require_positive,
-)
+from pieces.checks import NotNegative, Positive, Probability, Size, checked
 
 Logits = Float[Tensor, "*batch V"]
 
 
-def tempered(logits: Logits, temperature: Number) -> Logits:
+@checked
+def tempered(logits: Logits, temperature: Positive) -> Logits:
     """Below 1 the likely tokens gain, above 1 the unlikely ones.
 
     softmax(logits / temperature)
 
     Source: Ackley et al. 1985. Shapes: [..., V] -> the same.
-    Raises: ValueError unless temperature is above 0 (0 is no temperature but greedy choice).
     """
-    require_float("logits", logits)
-    require_positive("temperature", temperature)
     return logits / temperature
 
 
-def top_k(logits: Logits, k: int) -> Logits:
+@checked
+def top_k(logits: Logits, k: Size) -> Logits:
     """The k largest stay, and what ties with the last of them; the others become -inf.
 
     Source: Fan et al. 2018, 5.4. Shapes: [..., V] -> the same; k above V keeps all.
-    Raises: TypeError, ValueError if k is not an int of at least 1.
     """
-    require_float("logits", logits)
-    require_int("k", k)
     least = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
     return logits.masked_fill(logits < least, -torch.inf)
 
 
-def top_p(logits: Logits, p: Number) -> Logits:
+@checked
+def top_p(logits: Logits, p: Probability) -> Logits:
     """The fewest tokens whose probability is p or more stay; the others become -inf.
 
+    Of tokens that are equally likely the first ones stay; p = 1 keeps all.
     Source: Holtzman et al. 2020, 3.1 (nucleus sampling). Shapes: [..., V] -> the same.
-    Raises: TypeError, ValueError unless 0 < p <= 1.
     """
-    require_float("logits", logits)
-    require_positive("p", p)
-    require(p <= 1, "p", p, "must be at most 1", "pass a share such as 0.9")
-    ordered, order = logits.sort(dim=-1, descending=True)
+    limit = p if p < 1 else math.inf  # rounded sums may reach 1 before the last token
+    ordered, order = logits.to(working_dtype(logits)).sort(dim=-1, descending=True, stable=True)
     probabilities = ordered.softmax(dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
-    dropped = (before >= p).scatter(-1, order, before >= p)
+    dropped = (before >= limit).scatter(-1, order, before >= limit)
     return logits.masked_fill(dropped, -torch.inf)
 
 
+@checked
 def choose(
     logits: Float[Tensor, "B V"],
     *,
-    temperature: Number = 0.0,
-    k: int | None = None,
-    p: Number | None = None,
+    temperature: NotNegative = 0.0,
+    k: Size | None = None,
+    p: Probability | None = None,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, "B"]:
     """One token for each row: the likeliest at temperature 0, else a draw from what is left.
 
-    Temperature acts first, then ``top_k``, then ``top_p``.
-    Shapes: logits [B, V] -> [B]. Raises: TypeError, ValueError as these.
+    Temperature acts first, then ``top_k``, then ``top_p``, all in float32 at least: what a half
+    precision rounds off is drawn too often or never.
+    Shapes: logits [B, V] -> [B].
     """
-    require_float("logits", logits)
     if temperature == 0:
         return logits.argmax(dim=-1)
-    if generator is not None:
-        require_instance("generator", generator, torch.Generator, "pass torch.Generator()")
-    logits = tempered(logits, temperature)
+    logits = logits.to(working_dtype(logits))
+    logits = logits - logits.amax(dim=-1, keepdim=True)  # a small temperature cannot overflow
+    numbers = torch.finfo(logits.dtype)
+    logits = tempered(logits, min(max(temperature, numbers.tiny), numbers.max))
     logits = logits if k is None else top_k(logits, k)
     logits = logits if p is None else top_p(logits, p)
     return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
 
 
-def require_settings(
-    temperature: Number, top_k: int | None, top_p: Number | None, generator: torch.Generator | None
-) -> None:
-    """Refuse what no token could be chosen by, used or not. Raises: TypeError, ValueError."""
-    require_not_negative("temperature", temperature)
-    require_int("top_k", 1 if top_k is None else top_k)
-    top_p = 1.0 if top_p is None else top_p
-    require_positive("top_p", top_p)
-    require(top_p <= 1, "top_p", top_p, "must be at most 1", "pass a share such as 0.9")
-    if generator is not None:
-        require_instance("generator", generator, torch.Generator, "pass torch.Generator()")
+@checked
+def working_dtype(logits: Tensor) -> torch.dtype:
+    """Probabilities are computed in float32 at least, as ``transformers`` does."""
+    return torch.promote_types(logits.dtype, torch.float32)

@@ -10,9 +10,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import refuse, require_features, require_float, require_int
+from pieces.checks import Size, checked
 
 
+@checked
 def dot(
     q: Float[Tensor, "*batch T K"], k: Float[Tensor, "*batch S K"]
 ) -> Float[Tensor, "*batch T S"]:
@@ -22,16 +23,12 @@ def dot(
 
     Source: Luong et al. 2015, 3.1 ("dot"); source text, list of scores.
     Shapes: q [..., T, K], k [..., S, K] -> [..., T, S]. Its spread grows as sqrt(K).
-    Raises: TypeError, ValueError if they do not fit.
+    Half precision is multiplied in float32, as in the kernels: float16 ends at 65,504.
     """
-    require_float("q", q)
-    require_float("k", k)
-    if q.shape[-1] != k.shape[-1]:
-        rule = f"must have the size of q, {q.shape[-1]}, in its last axis"
-        refuse("k.shape", tuple(k.shape), rule, "use AdditiveScore or BilinearScore")
-    return q @ k.transpose(-2, -1)
+    return in_float32(q) @ in_float32(k).mT
 
 
+@checked
 def scaled_dot(
     q: Float[Tensor, "*batch T K"], k: Float[Tensor, "*batch S K"]
 ) -> Float[Tensor, "*batch T S"]:
@@ -40,33 +37,18 @@ def scaled_dot(
     s(q, k) = q · k / sqrt(K)
 
     Source: Vaswani et al. 2017, 3.2.1, eq. (1); source text (5.5), where K is written D.
-    Shapes: q [..., T, K], k [..., S, K] -> [..., T, S]. Raises: as ``dot``.
+    Shapes: q [..., T, K], k [..., S, K] -> [..., T, S].
     """
-    # The queries are divided, not the scores: fewer divisions, and float16 overflows later.
-    require_float("q", q)
-    return dot(q / math.sqrt(q.shape[-1]), k)
+    K = q.shape[-1]
+    return dot(q, k) / math.sqrt(K)
 
 
-class DotScore(nn.Module):
-    """``dot`` as a module, to be passed in where a score is wanted."""
-
-    def forward(
-        self, q: Float[Tensor, "*batch T K"], k: Float[Tensor, "*batch S K"]
-    ) -> Float[Tensor, "*batch T S"]:
-        """See ``dot``."""
-        return dot(q, k)
+def in_float32(x: Tensor) -> Tensor:
+    """Float16 and bfloat16 in float32; wider numbers as they are."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
-class ScaledDotScore(nn.Module):
-    """``scaled_dot`` as a module, to be passed in where a score is wanted."""
-
-    def forward(
-        self, q: Float[Tensor, "*batch T K"], k: Float[Tensor, "*batch S K"]
-    ) -> Float[Tensor, "*batch T S"]:
-        """See ``scaled_dot``."""
-        return scaled_dot(q, k)
-
-
+@checked
 class AdditiveScore(nn.Module):
     """A small network on query and key, which may differ in size.
 
@@ -74,14 +56,11 @@ class AdditiveScore(nn.Module):
 
     Source: Bahdanau et al. 2015, A.1.2; source text, list of scores.
     Shapes: W [hidden_dim, key_dim], U [hidden_dim, query_dim], v [1, hidden_dim].
-    Raises: TypeError, ValueError if a size is not an int of at least 1.
     """
 
-    def __init__(self, query_dim: int, key_dim: int, hidden_dim: int) -> None:
+    def __init__(self, query_dim: Size, key_dim: Size, hidden_dim: Size) -> None:
         super().__init__()
-        require_int("query_dim", query_dim)
-        require_int("key_dim", key_dim)
-        require_int("hidden_dim", hidden_dim)
+        self.query_dim, self.key_dim = query_dim, key_dim
         self.W = nn.Linear(key_dim, hidden_dim, bias=False)
         self.U = nn.Linear(query_dim, hidden_dim, bias=False)
         self.v = nn.Linear(hidden_dim, 1, bias=False)
@@ -92,14 +71,12 @@ class AdditiveScore(nn.Module):
         """Shapes: q [..., T, query_dim], k [..., S, key_dim] -> [..., T, S].
 
         Every pair passes through tanh, so T * S * hidden_dim numbers are held at once.
-        Raises: ValueError if the last axis of q or k is not the size the module was built for.
         """
-        require_features("q", q, self.U.in_features)
-        require_features("k", k, self.W.in_features)
         pairs = self.W(k).unsqueeze(-3) + self.U(q).unsqueeze(-2)
         return self.v(torch.tanh(pairs)).squeeze(-1)
 
 
+@checked
 class BilinearScore(nn.Module):
     """A dot product through a learned matrix: query and key may differ in size, and in role.
 
@@ -107,22 +84,15 @@ class BilinearScore(nn.Module):
 
     Source: Luong et al. 2015, 3.1 ("general"); source text, list of scores.
     Shapes: W [key_dim, query_dim].
-    Raises: TypeError, ValueError if a size is not an int of at least 1.
     """
 
-    def __init__(self, query_dim: int, key_dim: int) -> None:
+    def __init__(self, query_dim: Size, key_dim: Size) -> None:
         super().__init__()
-        require_int("query_dim", query_dim)
-        require_int("key_dim", key_dim)
+        self.query_dim, self.key_dim = query_dim, key_dim
         self.W = nn.Linear(query_dim, key_dim, bias=False)
 
     def forward(
         self, q: Float[Tensor, "*batch T Kq"], k: Float[Tensor, "*batch S Kk"]
     ) -> Float[Tensor, "*batch T S"]:
-        """Shapes: q [..., T, query_dim], k [..., S, key_dim] -> [..., T, S].
-
-        Raises: ValueError if the last axis of q or k is not the size the module was built for.
-        """
-        require_features("q", q, self.W.in_features)
-        require_features("k", k, self.W.out_features)
+        """Shapes: q [..., T, query_dim], k [..., S, key_dim] -> [..., T, S]."""
         return dot(self.W(q), k)

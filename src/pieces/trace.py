@@ -16,11 +16,12 @@ from typing import Any
 from torch import Tensor, nn
 
 from pieces.attention import AttentionCore
-from pieces.checks import refuse, require, require_module
+from pieces.checks import checked, refuse, require
 
 Selector = str | type[nn.Module]
 
 
+@checked
 class Trace(Mapping[str, dict[str, Any]]):
     """What was recorded: ``trace[name]`` is the last call of the module of that name, as a dict.
 
@@ -58,6 +59,7 @@ class Trace(Mapping[str, dict[str, Any]]):
         return f"Trace({', '.join(f'{name}: {len(c)} calls' for name, c in self._calls.items())})"
 
 
+@checked
 @contextmanager
 def record(model: nn.Module, outputs: Sequence[Selector] = ()) -> Iterator[Trace]:
     """Record every attention weight of ``model``, and the outputs of the modules in ``outputs``.
@@ -65,10 +67,7 @@ def record(model: nn.Module, outputs: Sequence[Selector] = ()) -> Iterator[Trace
     Inside the ``with``, each ``AttentionCore`` computes its weights explicitly: equal to the fused
     kernel to rounding. On leaving, also by an error, every hook is removed; the trace stays.
     A selector is a module type, or a dotted name in which * stands for one part ("layers.*.norm").
-    Raises: ValueError if a selector finds no module or the model is compiled (compiled code skips
-    new hooks in silence), TypeError if a selector is neither a name nor a type.
     """
-    require_module("model", model)
     _refuse_compiled(model)
     chosen = {name for selector in outputs for name in _find(model, selector)}
     trace = Trace()

@@ -1,15 +1,10 @@
 import copy
-import json
 import re
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 
-from pieces.checkpoints import RETURNING, from_folder, from_transformers, to_transformers
-from pieces.checkpoints.layouts import ByGroup, Same, Stacked, Transposed, TransposedStacked
+from pieces.checkpoints import from_transformers, to_transformers
 from pieces.feedforward import sigmoid
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.gpt2 import GPT2Config, gpt2
@@ -18,20 +13,14 @@ from pieces.models.mixtral import MixtralConfig, mixtral
 from pieces.positions import DynamicNTK, NTKAware, Rotary
 from tiny import FAMILIES, ROPES, SEEDS, config_of, theirs, tokens
 
-BACK = [name for name in FAMILIES if FAMILIES[name][1].__name__ in RETURNING]
-
 
 def starting(text):
     """The pattern of an error that begins with this and ends with a remedy."""
     return f"^{re.escape(text)}(?s:.*)Remedy: "
 
 
-def test_what_goes_back():
-    assert {"gpt2", "llama", "mixtral"} <= set(BACK)
-
-
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("family", BACK)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_there_and_back_is_the_same_model(family, seed):
     model, ids = theirs(family, seed), tokens()
     back = to_transformers(from_transformers(model))
@@ -39,7 +28,9 @@ def test_there_and_back_is_the_same_model(family, seed):
     assert not back.training
     expected = model.state_dict()
     assert back.state_dict().keys() == expected.keys()
-    assert all(torch.equal(weight, expected[name]) for name, weight in back.state_dict().items())
+    for name, weight in back.state_dict().items():
+        rows = slice(2, None) if "embed_positions" in name else slice(None)  # OPT's, for padding
+        assert torch.equal(weight[rows], expected[name][rows]), name
     back.config._attn_implementation = back.config._experts_implementation = "eager"
     with torch.no_grad():
         torch.testing.assert_close(back(ids).logits, model(ids).logits, rtol=1e-5, atol=1e-5)
@@ -66,143 +57,6 @@ def test_no_weight_is_counted_twice_or_left_out(family):
         count = sum(p.numel() for p in from_transformers(model).parameters())
         dropped = 2 * model.config.hidden_size if family == "opt" else 0  # rows of the padding
         assert count == sum(p.numel() for p in model.parameters()) - dropped
-
-
-@given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4), st.integers(1, 5))
-def test_every_layout_joins_what_it_split(groups, queries, size, width):
-    heads = groups * queries
-    for layout, parts in [
-        (Same(), 1),
-        (Transposed(), 1),
-        (Stacked(3), 3),
-        (TransposedStacked(3), 3),
-    ]:
-        weight = torch.randn(3 * size, width)
-        weight = weight.T if isinstance(layout, TransposedStacked) else weight
-        split = layout.split(weight)
-        assert len(split) == parts
-        assert torch.equal(layout.join(split), weight)
-    for weight in (torch.randn((heads + 2 * groups) * size, width), torch.randn(3 * groups * size)):
-        layout = ByGroup(heads if weight.ndim == 2 else groups, groups)
-        query, key, value = layout.split(weight)
-        assert query.shape[0] == layout.n_heads * size
-        assert key.shape[0] == value.shape[0] == groups * size
-        assert torch.equal(layout.join((query, key, value)), weight)
-
-
-# ---- folders
-
-
-@pytest.mark.parametrize("shard", ["5GB", "2KB"])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_saved_folder_is_the_same_model(family, shard, tmp_path):
-    model, ids = theirs(family), tokens()
-    model.save_pretrained(tmp_path, max_shard_size=shard)
-    assert (len(list(tmp_path.glob("*.safetensors"))) > 1) == (shard == "2KB")
-    ours = from_folder(tmp_path)
-    assert not ours.training
-    with torch.no_grad():
-        expected = from_transformers(model)(ids)
-        torch.testing.assert_close(ours(ids), expected, rtol=0, atol=0)
-
-
-def test_mixtral_files_that_name_each_expert(tmp_path):
-    model, ids = theirs("mixtral", 2), tokens()
-    model.save_pretrained(tmp_path)
-    saved = load_file(tmp_path / "model.safetensors")
-    assert any("block_sparse_moe.experts.4.w2.weight" in name for name in saved)
-    with torch.no_grad():
-        torch.testing.assert_close(from_folder(tmp_path)(ids), from_transformers(model)(ids))
-
-
-def test_gpt_neox_files_that_call_the_head_embed_out(tmp_path):
-    model, ids = theirs("gpt_neox"), tokens()
-    model.save_pretrained(tmp_path)
-    saved = load_file(tmp_path / "model.safetensors")
-    head = next(name for name in saved if name in ("lm_head.weight", "embed_out.weight"))
-    saved["embed_out.weight"] = saved.pop(head)
-    saved["gpt_neox.layers.0.attention.bias"] = torch.ones(1, 1, 4, 4)
-    saved["gpt_neox.layers.0.attention.masked_bias"] = torch.tensor(-1e9)
-    saved["gpt_neox.layers.0.attention.rotary_emb.inv_freq"] = torch.ones(2)
-    save_file(saved, tmp_path / "model.safetensors")
-    with torch.no_grad():
-        torch.testing.assert_close(from_folder(tmp_path)(ids), from_transformers(model)(ids))
-
-
-@pytest.mark.parametrize("family", ["gpt2", "bloom", "opt"])
-def test_files_of_the_model_below_the_head(family, tmp_path):
-    model, ids = theirs(family, 0), tokens()
-    assert model.config.tie_word_embeddings
-    model.save_pretrained(tmp_path)
-    prefix = {"gpt2": "transformer.", "bloom": "transformer.", "opt": "model."}[family]
-    saved = load_file(tmp_path / "model.safetensors")
-    saved = {name.removeprefix(prefix): weight for name, weight in saved.items()}
-    if family == "gpt2":
-        saved["h.0.attn.bias"] = torch.ones(1, 1, 4, 4)
-    assert not any(name.startswith(prefix) for name in saved)
-    save_file(saved, tmp_path / "model.safetensors")
-    with torch.no_grad():
-        torch.testing.assert_close(from_folder(tmp_path)(ids), from_transformers(model)(ids))
-
-
-@pytest.fixture
-def folder(tmp_path):
-    theirs("llama").save_pretrained(tmp_path)
-    return tmp_path
-
-
-def changed(folder, **weights):
-    """The file again, with these weights; None takes one away."""
-    saved = {name: w.clone() for name, w in load_file(folder / "model.safetensors").items()}
-    saved |= {name.replace("__", "."): weight for name, weight in weights.items()}
-    saved = {name: weight for name, weight in saved.items() if weight is not None}
-    save_file(saved, folder / "model.safetensors")
-
-
-def configured(folder, **options):
-    file = folder / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | options))
-
-
-def cut(folder):
-    file = folder / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:1000])
-
-
-def index(folder, weight_map):
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
-
-
-BAD_FOLDERS = [
-    (lambda f: (f / "config.json").unlink(), "path = "),
-    (lambda f: (f / "model.safetensors").unlink(), "path = "),
-    (cut, "path = "),
-    (lambda f: index(f, {"model.norm.weight": "two.safetensors"}), "path = "),
-    (lambda f: index(f, {"other": "model.safetensors"}), "path = ['other']"),
-    (lambda f: changed(f, model__norm__weight=None), "missing = ['stack.final_norm.weight']"),
-    (lambda f: changed(f, more=torch.ones(2)), "weights = ['more']"),
-    (
-        lambda f: changed(f, model__layers__7__input_layernorm__weight=torch.ones(30)),
-        "weights = ['stack.blocks.7",
-    ),
-    (lambda f: changed(f, model__norm__weight=torch.ones(3)), "stack.final_norm.weight.shape = (3"),
-    (
-        lambda f: changed(f, model__layers__0__self_attn__q_proj__weight=torch.ones(42, 48)),
-        "stack.blocks.0.attention.query.weight.shape = (42, 48)",
-    ),
-    (lambda f: configured(f, architectures=["LlamaModel"]), "architecture = 'LlamaModel'"),
-    (lambda f: configured(f, architectures=None), "architecture = "),
-    (lambda f: configured(f, num_hidden_layers=3), "missing = ['stack.blocks.2"),
-    (lambda f: configured(f, num_hidden_layers=1), "weights = ["),
-    (lambda f: configured(f, hidden_act="mish"), "activation = 'mish'"),
-]
-
-
-@pytest.mark.parametrize(("spoil", "text"), BAD_FOLDERS, ids=range(len(BAD_FOLDERS)))
-def test_a_bad_folder_is_refused_by_name(spoil, text, folder):
-    spoil(folder)
-    with pytest.raises(ValueError, match=starting(text)):
-        from_folder(folder)
 
 
 # ---- options

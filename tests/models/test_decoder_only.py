@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from pieces import masks
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
 from pieces.cache import GrowingCache, PagedCache, RollingCache
-from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward
 from pieces.models import DecoderOnly
@@ -62,7 +61,7 @@ def build(name="none", position=None, **parts):
 
 def block(**parts):
     return Block(
-        MultiHeadAttention(D, 3, **parts),
+        CachedAttention(D, 3, **parts),
         FeedForward(D, 20),
         attention_residual=PreNorm(LayerNorm(D)),
         feed_forward_residual=PreNorm(LayerNorm(D)),
@@ -193,6 +192,45 @@ def test_the_mask_of_a_rolling_cache_is_that_of_the_whole_text():
         logits = model(ids[:, t : t + 1], cache=cache, **here)[:, 0]
         seen = real[:, 0, 0, t]
         torch.testing.assert_close(logits[seen], expected[seen, t], rtol=1e-9, atol=1e-9)
+
+
+@torch.no_grad()
+def test_a_mask_may_do_the_work_of_a_window():
+    """Layers without a window, a mask [T, S] that is one, and a cache that keeps no more."""
+    model, ids, cache = lively("with rotary").double(), tokens(2, 9), RollingCache(3)
+    window, parts, t = masks.sliding_window(9, 3), [], 0
+    expected = model(ids, mask=window)
+    for T in (4, 1, 1, 3):
+        mask = window[t : t + T, : t + T]
+        parts.append(model(ids[:, t : t + T], mask=mask, cache=cache))
+        t += T
+    torch.testing.assert_close(torch.cat(parts, 1), expected, rtol=1e-9, atol=1e-9)
+    with pytest.raises(ValueError, match="looks back at all keys"):
+        model(ids[:, :1], cache=cache)
+    with pytest.raises(ValueError, match="looks back at all keys"):
+        model(ids[:, :1], cache=cache, mask=masks.full(1, 10))
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("new", [GrowingCache, lambda: RollingCache(WINDOW), lambda: whole_pool()])
+@torch.no_grad()
+def test_a_call_that_fails_leaves_the_cache_as_it_was(new):
+    model, ids, cache = lively("mistral").double(), tokens(2, 8), new()
+    expected = model(ids)
+    model(ids[:, :4], cache=cache)
+    with pytest.raises(ValueError, match="mask"):  # five heads: seen by the first layer, too late
+        model(ids[:, 4:], cache=cache, mask=torch.ones(1, 5, 1, 8, dtype=torch.bool))
+    handle = model.stack.blocks[1].register_forward_pre_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model(ids[:, 4:], cache=cache)
+    handle.remove()
+    assert [cache.length(layer) for layer in (0, 1)] == [4, 4]
+    torch.testing.assert_close(model(ids[:, 4:], cache=cache), expected[:, 4:], rtol=0, atol=1e-9)
+
+
+def whole_pool():
+    pool = PagedCache(2, 9, 4, 1, 4, dtype=torch.double)
+    return pool.batch([pool.add(), pool.add()])
 
 
 # ---- parts
@@ -332,8 +370,19 @@ BAD = [
         ValueError,
         "mask.shape = (2, 1, 1, 4)",
     ),
+    (lambda: tiny(ids[:0]), ValueError, "input_ids.shape = (0, 9)"),
+    (lambda: tiny(ids[:, :0]), ValueError, "input_ids.shape = (2, 0)"),
+    (
+        lambda: tiny(tokens(9, 9), mask=masks.full(9)),
+        ValueError,
+        "mask.shape = (9, 9): where B = T",
+    ),
+    (lambda: tiny(ids, mask=masks.full(2, 9)), ValueError, "mask.shape = (2, 9)"),
+    (lambda: tiny(ids, cache=filled()[0]), TypeError, "cache = "),
+    (lambda: tiny(ids, cache=RollingCache(4)), ValueError, "cache = 'window 4'"),
+    (lambda: tiny(ids, cache=small_pool()), ValueError, "cache = 'a pool'"),
     (lambda: tiny(ids, positions=torch.rand(9)), TypeError, "positions.dtype = torch.float32"),
-    (lambda: tiny(ids, positions=torch.arange(8)), ValueError, "q.shape = "),
+    (lambda: tiny(ids, positions=torch.arange(8)), ValueError, "positions.shape = (8,)"),
     (lambda: build("learned")(ids, positions=torch.arange(8)), ValueError, "positions.shape = (8,"),
     (lambda: build("learned")(tokens(1, 25)), ValueError, "positions = '0 .. 24'"),
     (lambda: tiny(ids[:1], cache=filled()), ValueError, "k = "),
@@ -353,6 +402,11 @@ BAD = [
         "arrangement = 'both'",
     ),
 ]
+
+
+def small_pool():
+    pool = PagedCache(1, 9, 4, 3, 4)
+    return pool.batch([pool.add(), pool.add()])
 
 
 def filled():

@@ -6,9 +6,11 @@ from torch import nn
 
 from pieces import masks
 from pieces.blocks import Stack
+from pieces.cache import RollingCache
 from pieces.embeddings import TokenEmbedding
 from pieces.models.encoder_decoder import (
     PRESETS,
+    Caches,
     EncoderDecoder,
     EncoderDecoderConfig,
     encoder_decoder,
@@ -240,3 +242,38 @@ def test_wrong_inputs_are_refused(model):
         model(good, good, source_mask=torch.ones(2, 1, 1, 4))
     with pytest.raises(ValueError, match="logit_scale = 0"):
         EncoderDecoder(TokenEmbedding(5, 4), model.encoder, model.decoder, logit_scale=0)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_empty_texts_and_masks_that_could_be_padding_are_refused(model):
+    good, square = ids(4, 4), torch.ones(4, 4, dtype=torch.bool)
+    memory, cache = model.encode(good), model.new_cache()
+    for call, error, words in [
+        (lambda: model(good[:0], good[:0]), ValueError, r"target_ids\.shape = \(0, 4\)"),
+        (lambda: model(good[:, :0], good), ValueError, r"source_ids\.shape = \(4, 0\)"),
+        (lambda: model(good, good[:, :0]), ValueError, r"target_ids\.shape = \(4, 0\)"),
+        (lambda: model(good, good, source_mask=square), ValueError, r"source_mask\.shape"),
+        (lambda: model.encode(good, mask=square), ValueError, "look alike"),
+        (lambda: model.decode(good, memory, mask=square), ValueError, "look alike"),
+        (lambda: model.decode(good, memory, cache=cache.own), TypeError, "cache = "),
+    ]:
+        with pytest.raises(error, match=words):
+            call()
+
+
+@pytest.mark.usefixtures("unchecked")
+@torch.no_grad()
+def test_a_cache_fits_its_source_and_the_layers(model, device):
+    source, target, cache = ids(2, 6).to(device), ids(2, 5).to(device), model.new_cache()
+    memory = model.encode(source)
+    model.decode(target[:, :2], memory, cache=cache)
+    with pytest.raises(ValueError, match="a source of 6 tokens"):
+        model.decode(target[:, 2:], memory[:, :5], cache=cache)
+    handle = model.decoder.blocks[1].register_forward_pre_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.decode(target[:, 2:], memory, cache=cache)
+    handle.remove()
+    rest = model.decode(target[:, 2:], memory, cache=cache)
+    assert torch.allclose(rest, model(source, target)[:, 2:], atol=1e-5)
+    with pytest.raises(ValueError, match="looks back at all keys"):
+        model.decode(target, memory, cache=Caches(own=RollingCache(3)))

@@ -1,9 +1,8 @@
 """The desk of the kit's tests."""
 
 import pytest
-from playwright.sync_api import Browser
-
 from desk import Desk
+from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import live_widgets
 from playwright.sync_api import Browser, Page
 
+import live_widgets
 from browser import COLUMN, PAINTED, Record
 from pieces.widgets.base import inlined
 

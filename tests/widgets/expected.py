@@ -1,4 +1,4 @@
-"""What each widget has to show for its traits, computed by torch and `pieces`, never by the page."""
+"""What each widget has to show for its traits, by torch and `pieces`, never by the page."""
 
 import functools
 import math
@@ -197,9 +197,8 @@ def written(root, step, row, m, hidden):
         if step == 3 and hidden[row, j]:
             right(line[:2] == ["0.0000", f": key {j + 1} is hidden"], line)
             continue
-        terms = {1: lambda j: zip(m["Q"][row], m["K"][j], strict=True),
-                 4: lambda j: zip(m["weights"][row], m["V"][:, j], strict=True)}.get(step)  # fmt: skip
-        adds_up(line, m[name][row, j], list(terms(j)) if terms else None)
+        sides = {1: (m["Q"][row], m["K"][j]), 4: (m["weights"][row], m["V"][:, j % 3])}.get(step)
+        adds_up(line, m[name][row, j], list(zip(*sides, strict=True)) if sides else None)
         if step == 1:
             right(f"q{LOW[row]}·k{LOW[j]}" in line[1], line)
 

@@ -1,7 +1,7 @@
 """The picture oracle: what is drawn in a real browser, read back and compared with torch.
 
 `recorded` opens a widget and keeps what its canvases are told to draw. `check` reads every number,
-label, position and length off the page and compares it with what `expected.py` says about the traits.
+label, position and length off the page and compares it with what `expected.py` says of the traits.
 The readers (`Map`, `bars`, `plane`, …) know pictures, not widgets, and take what should be drawn.
 """
 
@@ -36,10 +36,11 @@ RECORD = """(() => {
   after("strokeRect", (b, ...r) => marks(b).push(
     { kind: "ring", box: box(b, ...r), colour: named(b.strokeStyle) }));
   after("fillText", (b, text, x, y) => marks(b).push(
-    { kind: "text", text: String(text), at: corner(b, x, y), align: b.textAlign, colour: named(b.fillStyle) }));
+    { kind: "text", text: String(text), at: corner(b, x, y) }));
   after("clearRect", (b, x, y, w, h) => {
     const [left, top, right, bottom] = box(b, x, y, w, h);
-    if (left <= 1 && top <= 1 && right >= b.canvas.width - 1 && bottom >= b.canvas.height - 1) kept.set(b.canvas, []);
+    const whole = right >= b.canvas.width - 1 && bottom >= b.canvas.height - 1;
+    if (left <= 1 && top <= 1 && whole) kept.set(b.canvas, []);
   });
   for (const side of ["width", "height"]) {
     const own = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, side);
@@ -97,14 +98,14 @@ TABLE = (
 )
 
 
-class Wrong(AssertionError):
+class PictureError(AssertionError):
     """A picture says something else than torch."""
 
 
 def right(condition, *what):
-    """Raise `Wrong` unless the condition holds."""
+    """Raise `PictureError` unless the condition holds."""
     if not condition:
-        raise Wrong(" ".join(map(str, what)))
+        raise PictureError(" ".join(map(str, what)))
 
 
 @contextmanager
@@ -131,7 +132,7 @@ def number(text):
 
 
 def says(text, value, digits):
-    """Whether a printed text is this number, rounded to so many digits (or 1.2e−5 where they fail)."""
+    """Whether a printed text is this number to so many digits (or 1.2e−5 where they fail)."""
     got = number(text)
     coarse = abs(value) * 0.06 if "e" in text else 0
     return abs(got - value) <= 0.5001 * 10**-digits + coarse + 1e-9
@@ -276,7 +277,7 @@ def same_colours(drawn, values, signed):
 
 
 def same_bars(root, names, series):
-    """Compare rows of bars with lists of values; `series`: (values, top, signed, digits) a column."""
+    """Compare rows of bars with values; `series`: (values, top, signed, digits) a column."""
     rows = root.evaluate(BARS)
     right([row["name"] for row in rows] == list(names), "bars: other names")
     for c, (values, top, signed, digits) in enumerate(series):
@@ -326,4 +327,4 @@ def same_table(root, selector, wanted, digits):
 
 def wrong(*args):
     """Expect the check to fail, for tests of the oracle itself."""
-    return pytest.raises(Wrong, *args)
+    return pytest.raises(PictureError, *args)

@@ -13,7 +13,8 @@ from pieces.widgets import AttentionSteps, MaskExplorer, ScoreFunctions
 CONTROLS = ".p-control:not(.p-toggle) :is(input, select), .p-toggle input, .p-stepper button"
 # Moves a control as its events would; `share` says where to, from 0 to 1.
 MOVE = """([selector, at, share]) => {
-  const seen = [...document.querySelectorAll(selector)].filter((c) => c.offsetParent && !c.disabled);
+  const seen = [...document.querySelectorAll(selector)]
+    .filter((c) => c.offsetParent && !c.disabled);
   const control = seen[Math.floor(at * seen.length)];
   const fire = (name) => control.dispatchEvent(new Event(name, { bubbles: true }));
   const pick = (n) => Math.min(n - 1, Math.floor(share * n));

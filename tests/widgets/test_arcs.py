@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 import torch
-
 from desk import painted, table
 
 WORDS = ["Lily", "had", "a", "blue", "book", "and", "a", "bear"]
-LONG = (WORDS + ["then", ",", "she", "lost", "the"]) * 3
+LONG = [*WORDS, "then", ",", "she", "lost", "the"] * 3
 MAKE = """([words, links, options]) => {
   document.querySelector("main").replaceChildren();
   const view = made();
@@ -26,7 +25,7 @@ READ = """() => {
     arcs: [...document.querySelectorAll(".p-arc")].map((path) => {
       const length = path.getTotalLength();
       const points = Array.from({ length: 121 }, (_, n) => path.getPointAtLength((length * n) / 120)).map(({ x, y }) => [x, y]);
-      return { from: +path.dataset.from, to: +path.dataset.to, width: +path.getAttribute("stroke-width"),
+      return { from: +path.dataset.query, to: +path.dataset.key, width: +path.getAttribute("stroke-width"),
         on: path.classList.contains("p-arc-on"), points };
     }),
     size: [stage.width, stage.height],
@@ -62,7 +61,12 @@ def check(seen, below=False):
             assert abs(end[0] - (left + right) / 2) < 6, "at the middle of its word"
             assert abs(end[1] - (bottom if below else top)) < 4
         for left, top, right, bottom in words:
-            inside = (points[:, 0] > left) & (points[:, 0] < right) & (points[:, 1] > top) & (points[:, 1] < bottom)
+            inside = (
+                (points[:, 0] > left)
+                & (points[:, 0] < right)
+                & (points[:, 1] > top)
+                & (points[:, 1] < bottom)
+            )
             assert not inside.any(), f"an arc over a word: {arc['from']} to {arc['to']}"
         assert points.min() >= 0
         assert (points.max(0) <= seen["size"]).all()
@@ -107,7 +111,9 @@ def test_thickness_is_weight_and_the_sentence_says_it(page):
     for arc in page.evaluate(READ)["arcs"]:
         if arc["on"]:
             assert arc["from"] == 6
-            assert arc["width"] == pytest.approx(0.8 + 4.2 * float(weights[6, arc["to"]]), abs=0.006)
+            assert arc["width"] == pytest.approx(
+                0.8 + 4.2 * float(weights[6, arc["to"]]), abs=0.006
+            )
     order = weights[6].argsort(descending=True)[:5].tolist()
     said = ", ".join(f"{'itself' if j == 6 else WORDS[j]} {weights[6, j]:.2f}" for j in order)
     assert page.locator(".p-pane-arcs > .p-hidden").text_content() == f"a looks at {said}."
@@ -127,8 +133,10 @@ def test_the_table_holds_every_link(page):
     weights = causal(3)
     draw(page, WORDS[:3], weights)
     head, rows = table(page)
-    assert head == ["from", "to", "weight"]
-    assert rows == [[WORDS[i], WORDS[j], f"{weights[i, j]:.4f}"] for i in range(3) for j in range(i + 1)]
+    assert head == ["word", "looks at", "weight"]
+    assert rows == [
+        [WORDS[i], WORDS[j], f"{weights[i, j]:.4f}"] for i in range(3) for j in range(i + 1)
+    ]
 
 
 def test_no_words_and_one_word(page):

@@ -11,7 +11,7 @@ from samples import NAMES, example
 
 import pieces.widgets
 from axe import violations
-from browser import picture, put, space, state
+from browser import PAINTED, picture, put, space, state
 from pieces.widgets.base import STATIC, PieceWidget, bundled, imports, inlined, needed, read_static
 from pieces.widgets.traits import Result, Text, Words
 
@@ -94,10 +94,9 @@ class TestPython:
 
     @pytest.mark.parametrize("module", sorted(path.stem for path in STATIC.glob("*.js")))
     def test_a_module_needs_nothing_from_elsewhere(self, module):
-        text = inlined(module)
+        text = re.sub(r"/\*.*?\*/", "", inlined(module), flags=re.S)  # comments name types
         assert not imports(text)
-        code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)  # types may be named in comments
-        assert not re.search(r"""(?:from|import)\s*\(?\s*["'](?!data:)""", code)
+        assert not re.search(r"""(?:from|import)\s*\(?\s*["'](?!data:)""", text)
         assert "innerHTML" not in text, "typed text is only ever text"
 
     @pytest.mark.parametrize("name", NAMES)
@@ -289,13 +288,18 @@ class TestBadState:
             original = state(page, widget)
             bad = ", ".join([*map(json.dumps, BAD), *WORSE])
             blanks = page.evaluate(
-                f"""([id, trait]) => [{bad}].flatMap((value) => {{
-                  const what = `${{typeof value}} ${{JSON.stringify(value)}}: `;
-                  try {{ window.pieces.model(id).set(trait, value); }}
-                  catch (error) {{ return [what + error]; }}
-                  const height = document.querySelector(".pieces").getBoundingClientRect().height;
-                  return height > 80 ? [] : [what + "blank"];
-                }})""",
+                f"""async ([id, trait]) => {{
+                  const blanks = [];
+                  for (const value of [{bad}]) {{
+                    window.pieces.model(id).set(trait, value);
+                    await ({PAINTED})();
+                    const what = `${{typeof value}} ${{JSON.stringify(value)}}`;
+                    const pieces = document.querySelector(".pieces");
+                    if (pieces.offsetHeight <= 80) blanks.push(`${{what}}: blank`);
+                    if ("stale" in pieces.dataset) blanks.push(`${{what}}: failed`);
+                  }}
+                  return blanks;
+                }}""",
                 [widget.model_id, trait],
             )
             assert blanks == []

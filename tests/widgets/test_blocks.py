@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 import torch
-
 from desk import table
 
 MAKE = """([options, T, H, K]) => {
@@ -84,7 +83,9 @@ def test_colours_are_heads_and_labels_are_memory(page):
 def test_it_is_said_in_words_and_numbers(page):
     page.evaluate(MAKE, [{}, 4, 3, 2])
     page.evaluate("picture.show(2)")
-    assert page.locator(".p-block-shape").inner_text() == "heads: [H 3, T 4, K 2], strides (2, 6, 1)"
+    assert (
+        page.locator(".p-block-shape").inner_text() == "heads: [H 3, T 4, K 2], strides (2, 6, 1)"
+    )
     head, rows = table(page)
     t = torch.arange(24).view(4, 3, 2).transpose(0, 1)
     assert head == ["index", "0", "1"]

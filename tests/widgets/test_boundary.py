@@ -1,4 +1,4 @@
-"""A throw in any redraw is said, on the site and in a notebook; one draw a frame, however much moves."""
+"""A throw in any redraw is said, on the site and in a notebook; and one draw a frame."""
 
 import base64
 import json
@@ -39,7 +39,7 @@ class TestAThrow:
             note.wait_for()
             assert LATE in note.inner_text()
             assert note.get_attribute("role") == "alert"
-            assert place.get_attribute("data-state") == "failed"
+            assert place.get_attribute("data-state") == "stale"
             assert place.get_attribute("data-error") == "six"
             assert page.locator("canvas").first.is_visible(), "the last picture stays"
             faded = page.locator(".p-panes").evaluate("(e) => getComputedStyle(e).opacity")
@@ -72,7 +72,8 @@ class TestAThrow:
           const [state, listeners] = [JSON.parse(values), new Set()];
           const model = { get: (name) => state[name], save_changes() {}, off() {},
             on: (event, f) => listeners.add(f),
-            set(name, value) { Object.assign(state, typeof name === "object" ? name : { [name]: value });
+            set(name, value) {
+              Object.assign(state, typeof name === "object" ? name : { [name]: value });
               listeners.forEach((f) => f()); } };
           const el = document.createElement("div");
           document.querySelector("main").append(el);
@@ -99,11 +100,12 @@ class TestOneDrawAFrame:
           const svg = document.querySelector(".p-plane");
           const [box, query] = [svg.getBoundingClientRect(), svg.querySelector(".p-query")];
           let [draws, heard] = [0, 0];
-          new MutationObserver((all) => { draws += all.filter((m) => m.attributeName === "transform").length; })
-            .observe(query, { attributes: true });
+          new MutationObserver((all) => { draws += all.length; })
+            .observe(query, { attributes: true, attributeFilter: ["transform"] });
           model.on("change", () => { heard += 1; });
-          const fire = (type, n) => query.dispatchEvent(new PointerEvent(type, { bubbles: true, pointerId: 1,
-            pointerType: "touch", clientX: box.left + 60 + 5 * n, clientY: box.top + 90 + 3 * n }));
+          const fire = (type, n) => query.dispatchEvent(new PointerEvent(type, {
+            bubbles: true, pointerId: 1, pointerType: "touch",
+            clientX: box.left + 60 + 5 * n, clientY: box.top + 90 + 3 * n }));
           svg.setPointerCapture = () => {};
           fire("pointerdown", 0);
           for (let n = 1; n <= 20; n++) fire("pointermove", n);
@@ -181,11 +183,13 @@ class TestWhatIsHeard:
         with bench.show(widget) as page:
             page.evaluate("""() => {
               window.spoken = [];
-              const live = "[role=status], [role=alert], [aria-live=polite], output:not([aria-live=off])";
+              const live = "[role=status], [role=alert], [aria-live=polite], "
+                + "output:not([aria-live=off])";
               new MutationObserver((all) => all.forEach(({ target }) => {
                 const region = (target.closest ? target : target.parentNode)?.closest(live);
                 if (region) window.spoken.push(region.textContent);
-              })).observe(document.querySelector(".pieces"), { childList: true, characterData: true, subtree: true });
+              })).observe(document.querySelector(".pieces"),
+                { childList: true, characterData: true, subtree: true });
             }""")
             for _ in range(3):
                 page.get_by_label("tokens T").press("ArrowRight")

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-
 from desk import painted, table
 
 MAKE = """([options, data]) => {
@@ -134,7 +133,9 @@ def test_130000_points_keep_every_peak_and_few_nodes(page):
     n = 130_000
     y = np.sin(np.arange(n) / 9000)
     y[77_777], y[100_001] = 9, -7
-    page.evaluate(MAKE, [{}, {"x": list(range(n)), "series": [{"name": "a", "role": "key", "y": plain(y)}]}])
+    page.evaluate(
+        MAKE, [{}, {"x": list(range(n)), "series": [{"name": "a", "role": "key", "y": plain(y)}]}]
+    )
     (points,) = curve(page)
     assert len(points) < 4 * 700
     to_x, to_y = reader(page, "x"), reader(page, "y")
@@ -156,7 +157,14 @@ def test_the_cursor_reads_by_keyboard_and_pointer(page):
     draw(page, x, {"y": y}, {"y": 2 * y, "role": "value"})
     chart = page.locator(CHART)
     chart.focus()
-    for key, index in (("ArrowRight", 0), ("ArrowRight", 1), ("PageUp", 11), ("End", 40), ("ArrowLeft", 39), ("Home", 0)):
+    for key, index in (
+        ("ArrowRight", 0),
+        ("ArrowRight", 1),
+        ("PageUp", 11),
+        ("End", 40),
+        ("ArrowLeft", 39),
+        ("Home", 0),
+    ):
         chart.press(key)
         painted(page)
         said = chart.get_attribute("aria-valuetext").replace("−", "-")
@@ -165,13 +173,17 @@ def test_the_cursor_reads_by_keyboard_and_pointer(page):
     place = curve(page)[0][20]
     page.mouse.move(box["x"] + place[0], box["y"] + 60)
     painted(page)
-    dots = page.locator(".p-dot").evaluate_all("(d) => d.map((n) => [n.getAttribute('cx'), n.getAttribute('cy')])")
-    np.testing.assert_allclose([[float(a) for a in d] for d in dots][0], place, atol=0.1)
+    dots = page.locator(".p-dot").evaluate_all(
+        "(d) => d.map((n) => [n.getAttribute('cx'), n.getAttribute('cy')])"
+    )
+    np.testing.assert_allclose([float(a) for a in dots[0]], place, atol=0.1)
     shown = page.locator(".p-chart-key li").all_inner_texts()
     assert [s.replace("−", "-").split()[-1] for s in shown] == [f"{y[20]:.3f}", f"{2 * y[20]:.3f}"]
     page.mouse.move(0, 0)
     painted(page)
-    assert "step 0.000" in chart.get_attribute("aria-valuetext"), "back to where the keyboard left it"
+    assert "step 0.000" in chart.get_attribute("aria-valuetext"), (
+        "back to where the keyboard left it"
+    )
 
 
 def test_the_table_holds_the_numbers(page):
@@ -195,7 +207,12 @@ def test_the_ghost_is_drawn_where_it_was(page):
 
 
 def test_marks_stand_at_their_values(page):
-    draw(page, np.arange(10), {"y": np.arange(10.0)}, marks=[{"x": 4, "name": "here"}, {"y": 6, "name": "floor"}])
+    draw(
+        page,
+        np.arange(10),
+        {"y": np.arange(10.0)},
+        marks=[{"x": 4, "name": "here"}, {"y": 6, "name": "floor"}],
+    )
     lines = page.locator(".p-mark")
     assert reader(page, "x")(float(lines.nth(0).get_attribute("x1"))) == pytest.approx(4, abs=0.02)
     assert reader(page, "y")(float(lines.nth(1).get_attribute("y1"))) == pytest.approx(6, abs=0.02)

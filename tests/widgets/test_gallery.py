@@ -3,8 +3,8 @@
 import importlib.util
 
 import pytest
-from axe import violations
 
+from axe import violations
 from browser import ROOT, opened
 
 spec = importlib.util.spec_from_file_location("gallery_build", ROOT / "gallery" / "build.py")
@@ -25,7 +25,9 @@ def test_pages_are_alive_and_fit(chromium, pages, name, width, dark):
     with opened(chromium, pages[name].as_uri(), width=width, dark=dark) as page:
         assert page.record.errors == []
         assert page.record.foreign("file:") == []
-        states = page.locator(".pieces-live").evaluate_all("(all) => all.map((p) => p.dataset.state)")
+        states = page.locator(".pieces-live").evaluate_all(
+            "(all) => all.map((p) => p.dataset.state)"
+        )
         assert states == ([] if name == "index" else ["live"])
         assert page.evaluate(OVERFLOW) == []
         if width == 1000:

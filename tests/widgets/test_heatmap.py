@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 from desk import painted, table
 
 NAN, INF = float("nan"), float("inf")
@@ -143,10 +142,14 @@ class TestDrawing:
         draw(page, [[1.0, 50.0], [NAN, 1.0]], mask=[[True, False], [False, True]])
         fills, texts = cells_of(page, 2, 2)
         assert [[f == "hatch" for f in row] for row in fills] == [[False, True], [True, False]]
-        assert fills[0][0] == fills[1][1] == page.evaluate(
-            "(() => { const b = document.createElement('canvas').getContext('2d');"
-            " const r = kit.makeRamp(document.querySelector('.p-board'), 'score', false);"
-            " b.fillStyle = r.shade(1, 1).fill; return b.fillStyle; })()"
+        assert (
+            fills[0][0]
+            == fills[1][1]
+            == page.evaluate(
+                "(() => { const b = document.createElement('canvas').getContext('2d');"
+                " const r = kit.makeRamp(document.querySelector('.p-board'), 'score', false);"
+                " b.fillStyle = r.shade(1, 1).fill; return b.fillStyle; })()"
+            )
         ), "the largest number is that of the open cells"
         assert texts == [["1.00", ""], ["", "1.00"]]
         assert "2 masked" in page.locator(BOARD).get_attribute("aria-label")

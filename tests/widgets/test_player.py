@@ -1,7 +1,6 @@
 """static/player.js and static/keyed.js: what runs, what rests, and what keeps its focus."""
 
 import pytest
-
 from desk import painted
 
 MAKE = """(options) => {
@@ -131,6 +130,8 @@ def test_nodes_and_focus_follow_their_keys(still, order):
 
 def test_the_same_key_twice_is_an_error(still):
     still.evaluate(LIST)
-    error = still.evaluate("(() => { try { list.draw(['a', 'a']); } catch (e) { return e.message; } })()")
+    error = still.evaluate(
+        "(() => { try { list.draw(['a', 'a']); } catch (e) { return e.message; } })()"
+    )
     assert error == "Two items have the key a."
     painted(still)

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-
 from desk import painted, table
 
 ROWS = [
@@ -125,7 +124,11 @@ class TestParts:
                 inside, around = name.bounding_box(), name.locator("..").bounding_box()
                 assert inside["width"] <= around["width"]
         assert page.locator(".p-part b").nth(2).is_hidden()
-        assert page.locator(".p-legend li").all_inner_texts() == ["attention", "feed-forward", "norms"]
+        assert page.locator(".p-legend li").all_inner_texts() == [
+            "attention",
+            "feed-forward",
+            "norms",
+        ]
 
     def test_keys_read_every_part(self, page):
         page.evaluate(PARTS, [WHOLES, {}])
@@ -161,7 +164,15 @@ class TestParts:
 
     @pytest.mark.parametrize(
         ("value", "said"),
-        [(0, "0"), (999, "999"), (1000, "1 k"), (999_950, "1 M"), (124_439_808, "124 M"), (6.738e9, "6.74 B"), (1.8e12, "1.8 T")],
+        [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1 k"),
+            (999_950, "1 M"),
+            (124_439_808, "124 M"),
+            (6.738e9, "6.74 B"),
+            (1.8e12, "1.8 T"),
+        ],
     )
     def test_short_numbers(self, page, value, said):
         assert page.evaluate("(v) => kit.short(v)", value) == said
@@ -201,7 +212,10 @@ def test_the_plane_shows_where_the_query_was(page):
     )
     box = page.locator(".p-plane").bounding_box()
     was = page.locator(".p-was circle").bounding_box()
-    middle = [(was["x"] + was["width"] / 2 - box["x"]) / box["width"], (was["y"] + was["height"] / 2 - box["y"]) / box["height"]]
+    middle = [
+        (was["x"] + was["width"] / 2 - box["x"]) / box["width"],
+        (was["y"] + was["height"] / 2 - box["y"]) / box["height"],
+    ]
     place = lambda v: 0.5 + v / 3.3 * (0.5 - 10 / 240)  # noqa: E731
     assert middle == pytest.approx([place(-2), place(-0.5)], abs=0.01)
     assert not math.isnan(float(page.locator(".p-trail").get_attribute("x1")))

@@ -27,6 +27,15 @@ def test_views_hold_the_numbers_of_torch(run):
         assert shared == (theirs.untyped_storage().data_ptr() == t.untyped_storage().data_ptr())
 
 
+def test_one_number_stands_at_its_index(run):
+    got = run(
+        """const t = kit.permute(kit.tensor(Float32Array.from({ length: 24 }, (_, i) => i), [2, 3, 4]), 2, 0, 1);
+        return [kit.at(t, 3, 1, 2), kit.at(t, 0, 1, 0), kit.at(kit.select(t, 0, 2), 1, 1)];"""
+    )
+    t = torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+    assert got == [t[3, 1, 2], t[0, 1, 0], t[2][1, 1]]
+
+
 def test_every_half_number_is_torchs(run):
     every = np.arange(65536, dtype=np.uint16)
     got = run("return [...kit.decodeFloat16(Uint16Array.from({ length: 65536 }, (_, i) => i))]")

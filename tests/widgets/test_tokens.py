@@ -84,6 +84,24 @@ def test_nothing_typed_is_lost_and_all_of_it_can_be_undone(make):
     assert page.get_by_role("button", name="Undo my text").is_hidden()
 
 
+def test_a_kept_text_comes_back(make):
+    page = make()
+    page.evaluate(
+        """(vocabulary) => {
+          document.querySelector("main").replaceChildren();
+          window.store = { text: "Lily was", read() { return this.text; }, write(text) { this.text = text; } };
+          const field = kit.tokenField(made(), { label: "Kept", vocabulary, text: "the", kept: store, change() {} });
+          document.querySelector("main").append(field.box);
+          field.start();
+        }""",
+        VOCABULARY,
+    )
+    field = page.get_by_label("Kept")
+    assert field.input_value() == "Lily was"
+    field.fill("the bear zzz")
+    assert page.evaluate("store.text") == "the bear zzz"
+
+
 def test_chips_are_chosen_by_keyboard_and_pointer(make):
     page = make()
     page.evaluate(
@@ -110,6 +128,8 @@ def test_chips_are_chosen_by_keyboard_and_pointer(make):
     assert page.evaluate("s.picked.token") is None
 
 
-@pytest.mark.parametrize(("a", "b", "far"), [("kitten", "sitting", 3), ("", "abc", 3), ("x", "x", 0)])
+@pytest.mark.parametrize(
+    ("a", "b", "far"), [("kitten", "sitting", 3), ("", "abc", 3), ("x", "x", 0)]
+)
 def test_distance_of_words(make, a, b, far):
     assert make().evaluate("([a, b]) => kit.distance(a, b)", [a, b]) == far

@@ -2,8 +2,11 @@
 
     function        the equation, with its weights
     core            the same between projections: one fused kernel, unless weights are asked for
+    causal, flash   other cores: one's own past, without a mask; tile by tile
     single_head     one set of projections, any score
-    multi_head      several heads, grouped or not, with positions and a cache
+    multi_head      several heads, grouped or not
+    cached          the same with positions and a cache
+    cross           the same to a context that is read once
 
 Axes: B batch, T queries, S keys, H heads, G key-value heads, D d_model, K head_dim.
 Masks are bool, True = may attend (``pieces.masks``). A query that may attend to nothing gets zeros.
@@ -11,7 +14,11 @@ A mask stops ordinary numbers only: a hidden value is multiplied by 0, and 0 * N
 or inf in a hidden value (in the fused kernel, in a hidden key too) still spoils the output.
 """
 
+from pieces.attention.cached import CachedAttention
+from pieces.attention.causal import CausalCore
 from pieces.attention.core import FUSED, AttentionCore, fused_attention, one_kernel
+from pieces.attention.cross import CrossAttention
+from pieces.attention.flash import FlashCore, flash_attention
 from pieces.attention.function import (
     Bias,
     Keys,
@@ -32,6 +39,10 @@ __all__ = [
     "FUSED",
     "AttentionCore",
     "Bias",
+    "CachedAttention",
+    "CausalCore",
+    "CrossAttention",
+    "FlashCore",
     "Keys",
     "Mask",
     "MultiHeadAttention",
@@ -42,6 +53,7 @@ __all__ = [
     "Values",
     "Weights",
     "attention",
+    "flash_attention",
     "fused_attention",
     "masked_softmax",
     "merge_heads",

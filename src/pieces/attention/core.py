@@ -15,21 +15,21 @@ from pieces.attention.function import (
     Weights,
     attention,
 )
-from pieces.checks import require_attention, require_callable
+from pieces.checks import checked
 from pieces.scores import dot, scaled_dot
 
 FUSED = {scaled_dot: None, dot: 1.0}  # scores the kernel knows, and its scale; None: 1 / sqrt(K)
 
 
+@checked(always=True)
 def fused_attention(
     q: Queries, k: Keys, v: Values, *, mask: Mask = None, bias: Bias = None
 ) -> Output:
     """The output of ``attention`` from one fused kernel, which need not keep the weights.
 
     Source: Dao et al. 2022 (FlashAttention), 3.1; torch's scaled_dot_product_attention.
-    Shapes and errors: as ``attention``.
+    Shapes: as ``attention``.
     """
-    require_attention(q, k, v, mask, bias)
     return one_kernel(q, k, v, mask, bias)
 
 
@@ -41,7 +41,7 @@ def one_kernel(
     bias: Tensor | None,
     scale: float | None = None,
 ) -> Tensor:
-    """``fused_attention`` for those who have checked the shapes."""
+    """``fused_attention``, with a scale of its own."""
     if bias is not None:  # the kernel takes a mask or a bias, not both
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
@@ -50,16 +50,16 @@ def one_kernel(
     return F.scaled_dot_product_attention(q, k, v, **options)
 
 
+@checked(always=True)
 class AttentionCore(nn.Module):
     """Attention between the projections: fused, unless the weights or another score are wanted.
 
     Every attention layer of the package holds one, so ``trace.record`` finds the weights here.
     """
 
-    def __init__(self, score: Score | None = None) -> None:
+    def __init__(self, score: Score = scaled_dot) -> None:
         super().__init__()
-        self.score = scaled_dot if score is None else score
-        require_callable("score", self.score, "scores.scaled_dot")
+        self.score = score
 
     def forward(
         self,
@@ -71,9 +71,8 @@ class AttentionCore(nn.Module):
         bias: Bias = None,
         return_weights: bool = False,
     ) -> tuple[Output, Weights | None]:
-        """Return (output, weights), or (output, None). Shapes and errors: as ``attention``."""
+        """Return (output, weights), or (output, None). Shapes: as ``attention``."""
         if self.score in FUSED and not return_weights:
-            require_attention(q, k, v, mask, bias)
             return one_kernel(q, k, v, mask, bias, FUSED[self.score]), None
         output, weights = attention(q, k, v, mask=mask, bias=bias, score=self.score)
         return output, (weights if return_weights else None)

@@ -1,24 +1,17 @@
 """The equation: scores, softmax over what is visible, the weighted average of the values."""
 
 from collections.abc import Callable
+from typing import Annotated
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pieces.checks import (
-    require,
-    require_attention,
-    require_broadcast,
-    require_callable,
-    require_float,
-    require_int,
-    require_mask,
-)
+from pieces.checks import Divides, Size, checked, divided
 from pieces.scores import scaled_dot
 
 Queries = Float[Tensor, "B H T K"]
-Keys = Float[Tensor, "B G S K"]
+Keys = Annotated[Float[Tensor, "B G S K"], Divides("G", "H")]
 Values = Float[Tensor, "B G S Kv"]
 Output = Float[Tensor, "B H T Kv"]
 Weights = Float[Tensor, "B H T S"]
@@ -27,8 +20,10 @@ Bias = Float[Tensor, "#T #S"] | Float[Tensor, "#B #H #T #S"] | None
 Score = Callable[[Tensor, Tensor], Tensor]
 
 
+@checked
 def masked_softmax(
-    scores: Float[Tensor, "*batch T S"], mask: Bool[Tensor, "*mask"] | None = None
+    scores: Float[Tensor, "*batch T S"],
+    mask: Bool[Tensor, "#T #S"] | Bool[Tensor, "*#batch #T #S"] | None = None,
 ) -> Float[Tensor, "*batch T S"]:
     """Softmax over the keys a query may see: a row sums to 1, or to 0 if it sees nothing.
 
@@ -36,32 +31,26 @@ def masked_softmax(
 
     Source: Vaswani et al. 2017, 3.2.3: hidden scores become -inf before the softmax, not after.
     Shapes: scores [..., T, S]; mask [T, S], or as many axes as the scores, each full or 1.
-    Raises: TypeError if mask is not bool, ValueError if it does not fit.
     """
-    require_float("scores", scores)
     if mask is not None:
-        require_mask(mask)
-        require_broadcast("mask", mask, scores.shape)
         scores = scores.masked_fill(~mask, -torch.inf)
     sees_nothing = (scores == -torch.inf).all(dim=-1, keepdim=True)
     weights = scores.masked_fill(sees_nothing, 0.0).softmax(dim=-1)
     return weights.masked_fill(sees_nothing, 0.0)
 
 
-def share_heads(x: Float[Tensor, "B G S K"], n_heads: int) -> Float[Tensor, "B {n_heads} S K"]:
+@checked
+def share_heads(x: Float[Tensor, "B G S K"], n_heads: Size) -> Float[Tensor, "B {n_heads} S K"]:
     """Let each key-value head serve H / G query heads in a row; with G = H nothing is copied.
 
     Source: Ainslie et al. 2023, 2.2 (grouped queries); Shazeer 2019, 3 (one key-value head).
-    Shapes: [B, G, S, K] -> [B, H, S, K]. Raises: ValueError if G does not divide n_heads.
+    Shapes: [B, G, S, K] -> [B, H, S, K]; G divides H.
     """
-    require_float("x", x)
-    require_int("n_heads", n_heads)
-    remedy = "choose n_kv_heads that divides n_heads"
-    require(n_heads % x.shape[1] == 0, "x.shape", tuple(x.shape), "G must divide n_heads", remedy)
-    queries_a_key = n_heads // x.shape[1]
+    queries_a_key = divided(n_heads=n_heads, n_kv_heads=x.shape[1])
     return x if queries_a_key == 1 else x.repeat_interleave(queries_a_key, dim=1)
 
 
+@checked(always=True)
 def attention(
     q: Queries,
     k: Keys,
@@ -79,13 +68,10 @@ def attention(
     Shapes: q [B, H, T, K]; k [B, G, S, K]; v [B, G, S, Kv], G divides H; mask and bias [T, S] or
     4-D, each axis as in the scores [B, H, T, S] or 1 -> output [B, H, T, Kv], weights [B, H, T, S].
     ``score`` is any function or module of ``pieces.scores``.
-    Raises: TypeError for a wrong dtype (a mask must be bool), ValueError for a wrong shape.
     """
-    require_attention(q, k, v, mask, bias)
-    require_callable("score", score, "scores.scaled_dot")
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
     scores = score(q, k)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
-    weights = masked_softmax(scores, mask)
+    weights = masked_softmax(scores, mask).to(v.dtype)
     return weights @ v, weights

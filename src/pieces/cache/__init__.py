@@ -6,12 +6,14 @@
 
 All obey ``Cache``: ``cache.update(layer, k, v)`` stores new keys and gives back all of them, and
 ``cache[layer]`` is what an attention layer is handed. Attention with a cache equals attention to
-the whole text. They are for inference: run under ``torch.no_grad()``. A compiled step must get its
+the whole text, and so do its gradients; but without ``torch.no_grad()`` each step keeps its graph,
+and a growing cache copies the whole text at every step. A compiled step must get its
 cache as an argument; a cache it finds elsewhere is a constant to the compiler, new at every length.
 """
 
 from pieces.cache.growing import GrowingCache, RollingCache
-from pieces.cache.paged import PagedBatch, PagedCache
+from pieces.cache.paged import PagedCache
+from pieces.cache.paged_batch import PagedBatch
 from pieces.cache.protocol import Cache, LayerCache
 
 __all__ = ["Cache", "GrowingCache", "LayerCache", "PagedBatch", "PagedCache", "RollingCache"]

@@ -7,13 +7,14 @@ a common beginning point to the same blocks, and copy one only when they write i
 from collections import Counter
 
 import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor
 
-from pieces.cache.protocol import Cache, Device, KeysValues, require_keys_values, require_stored
-from pieces.checks import refuse, require, require_int
+from pieces.cache.paged_batch import PagedBatch
+from pieces.cache.protocol import Device
+from pieces.cache.traced import Traced
+from pieces.checks import Count, checked, refuse, require, require_int
 
 
+@checked
 class PagedCache:
     """The pool, its free list and the block tables of all sequences.
 
@@ -23,7 +24,6 @@ class PagedCache:
 
     Source: Kwon et al. 2023 (vLLM), 4.1 to 4.4; source text, PagedAttention.
     Shapes: k, v [n_layers, n_kv_heads, n_blocks block_size, head_dim].
-    Raises: TypeError, ValueError if a size is not an int of at least 1.
     """
 
     def __init__(
@@ -41,8 +41,10 @@ class PagedCache:
         for name, size in (sizes | {"n_kv_heads": n_kv_heads, "head_dim": head_dim}).items():
             require_int(name, size)
         shape = (n_layers, n_kv_heads, n_blocks * block_size, head_dim)
-        self.k = torch.zeros(shape, dtype=dtype, device=device)
-        self.v = torch.zeros(shape, dtype=dtype, device=device)
+        with torch.inference_mode(False):  # what is made under it cannot be written outside it
+            self.k = torch.zeros(shape, dtype=dtype, device=device)
+            self.v = torch.zeros(shape, dtype=dtype, device=device)
+        self._traced = Traced()
         self.block_size = block_size
         self._free = list(range(n_blocks))[::-1]  # a stack: the lowest free block is on top
         self._users = [0] * n_blocks
@@ -54,32 +56,29 @@ class PagedCache:
         """Begin an empty sequence; return its number. It takes blocks only when it is written."""
         return self._begin([], [0] * self.k.shape[0])
 
-    def fork(self, sequence: int, length: int | None = None) -> int:
-        """Begin a sequence with the first ``length`` tokens of another (default all): no copy.
-
-        Raises: ValueError if the sequence is unknown, in the middle of a step, or shorter.
-        """
-        lengths = self._known(sequence)
-        rule, remedy = "some layers have not seen the last tokens", "finish the step first"
-        require(len(set(lengths)) == 1, "sequence", sequence, rule, remedy)
+    def fork(self, sequence: int, length: Count | None = None) -> int:
+        """Begin a sequence with the first ``length`` tokens of another (default all): no copy."""
+        lengths = self._settled(sequence)
         length = lengths[0] if length is None else length
-        require_int("length", length, minimum=0)
         rule = f"sequence {sequence} has {lengths[0]} tokens"
         require(length <= lengths[0], "length", length, rule, "share fewer")
         shared = self._tables[sequence][: -(-length // self.block_size)]
         for block in shared:
             self._users[block] += 1
-        return self._begin(list(shared), [length] * len(lengths))
+        child = self._begin(list(shared), [length] * len(lengths))
+        self._traced.fork(sequence, child, length)
+        return child
 
     def free(self, sequence: int) -> None:
-        """End a sequence; blocks that nobody else uses become free. Raises: ValueError."""
+        """End a sequence; blocks that nobody else uses become free."""
         self._known(sequence)
         for block in self._tables.pop(sequence):
             self._release(block)
         del self._lengths[sequence]
+        self._traced.free(sequence)
 
     def batch(self, sequences: list[int]) -> "PagedBatch":
-        """Several sequences as one ``Cache``. Raises: ValueError if one is unknown or twice in."""
+        """Several sequences as one ``Cache``."""
         for sequence in sequences:
             self._known(sequence)
         once = len(sequences) == len(set(sequences)) > 0
@@ -87,11 +86,11 @@ class PagedCache:
         return PagedBatch(self, sequences)
 
     def length(self, sequence: int, layer: int = 0) -> int:
-        """Tokens of a sequence that the layer has seen. Raises: ValueError if unknown."""
+        """Tokens of a sequence that the layer has seen."""
         return self._known(sequence)[layer]
 
     def table(self, sequence: int) -> list[int]:
-        """The block table: where in the pool each ``block_size`` tokens lie. Raises: ValueError."""
+        """The block table: where in the pool each ``block_size`` tokens lie."""
         self._known(sequence)
         return list(self._tables[sequence])
 
@@ -109,6 +108,19 @@ class PagedCache:
         rule, remedy = f"the pool has {list(self._lengths)}", "call add() or fork() first"
         require(sequence in self._lengths, "sequence", sequence, rule, remedy)
         return self._lengths[sequence]
+
+    def _settled(self, sequence: int) -> list[int]:
+        lengths = self._known(sequence)
+        rule, remedy = "some layers have not seen the last tokens", "finish the step first"
+        require(len(set(lengths)) == 1, "sequence", sequence, rule, remedy)
+        return lengths
+
+    def _shorten(self, sequence: int, lengths: list[int]) -> None:
+        """Forget the last tokens, and give back the blocks that held nothing else."""
+        table, self._lengths[sequence] = self._tables[sequence], list(lengths)
+        while len(table) > -(-max(lengths) // self.block_size):
+            self._release(table.pop())
+        self._traced.shorten(sequence, lengths)
 
     def _release(self, block: int) -> None:
         self._users[block] -= 1
@@ -156,75 +168,3 @@ class PagedCache:
             pool[:, :, own * size : (own + 1) * size] = old
         self._release(shared)
         return own
-
-
-class PagedBatch(Cache):
-    """Sequences of a pool, side by side; shorter ones are padded on the left with what is hidden.
-
-    Each update brings the same number of tokens to every sequence; texts of unequal length are
-    read in one by one, and then continued together.
-    """
-
-    def __init__(self, pool: PagedCache, sequences: list[int]) -> None:
-        self.pool, self.sequences = pool, list(sequences)
-
-    def update(
-        self, layer: int, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
-    ) -> KeysValues:
-        """See ``Cache.update``. Raises: ValueError also when the pool has no free block left."""
-        pool = self.pool
-        rule, remedy = f"the pool has {pool.k.shape[0]} layers", "build it with n_layers"
-        require(0 <= layer < pool.k.shape[0], "layer", layer, rule, remedy)
-        require_keys_values(k, v)
-        require_stored("k", k, pool.k, len(self.sequences))
-        require_stored("v", v, pool.v, len(self.sequences))
-        pool._require_room(self.sequences, layer, k.shape[2])
-        places = [pool._extend(sequence, layer, k.shape[2]) for sequence in self.sequences]
-        places = torch.tensor(places, device=k.device).flatten()
-        pool.k[layer].index_copy_(1, places, k.transpose(0, 1).flatten(1, 2))
-        pool.v[layer].index_copy_(1, places, v.transpose(0, 1).flatten(1, 2))
-        return self.read(layer)
-
-    def read(self, layer: int) -> KeysValues:
-        """See ``Cache.read``. Raises: ValueError if a sequence is empty."""
-        rule, remedy = "a sequence of the batch has no tokens", "call update first"
-        require(bool(self._lengths(layer).min() > 0), "layer", layer, rule, remedy)
-        places = self._places(layer)
-        k, v = (x[layer].index_select(1, places.flatten()) for x in (self.pool.k, self.pool.v))
-        shape = places.shape
-        return k.unflatten(1, shape).transpose(0, 1), v.unflatten(1, shape).transpose(0, 1)
-
-    def length(self, layer: int = 0) -> int:
-        """See ``Cache.length``."""
-        return max(self.pool.length(sequence, layer) for sequence in self.sequences)
-
-    def positions(self, T: int, layer: int = 0, *, device: Device = None) -> Int[Tensor, "B {T}"]:
-        """See ``Cache.positions``: each sequence counts for itself."""
-        return (self._lengths(layer)[:, None] + torch.arange(T)).to(device)
-
-    def padding(self, layer: int = 0) -> Bool[Tensor, "B 1 1 S"] | None:
-        """See ``Cache.padding``."""
-        lengths = self._lengths(layer)
-        if (lengths == lengths[0]).all():
-            return None
-        real = torch.arange(int(lengths.max()), 0, -1) <= lengths[:, None]
-        return real[:, None, None, :].to(self.pool.k.device)
-
-    def select(self, rows: Int[Tensor, "N"]) -> None:
-        """See ``Cache.select``: rows are forked, so beams share their common beginning."""
-        chosen = [self.pool.fork(self.sequences[row]) for row in rows.tolist()]
-        for sequence in self.sequences:
-            self.pool.free(sequence)
-        self.sequences = chosen
-
-    def _lengths(self, layer: int) -> Int[Tensor, "B"]:
-        return torch.tensor([self.pool.length(sequence, layer) for sequence in self.sequences])
-
-    def _places(self, layer: int) -> Int[Tensor, "B S"]:
-        """Where in the pool each token lies; where there is none, the sequence's first."""
-        lengths, size = self._lengths(layer), self.pool.block_size
-        S = int(lengths.max())
-        t = (lengths[:, None] - S + torch.arange(S)).clamp(min=0)
-        tables = [torch.tensor(self.pool.table(sequence)) for sequence in self.sequences]
-        tables = torch.nn.utils.rnn.pad_sequence(tables, batch_first=True)
-        return (tables.gather(1, t // size) * size + t % size).to(self.pool.k.device)

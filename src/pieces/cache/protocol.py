@@ -1,19 +1,29 @@
 """What a cache is to a model: it stores new keys and values, and gives back all it has."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import refuse, require_float, require_int
+from pieces.checks import Count, checked, refuse, require_float
 
 KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
 Device = torch.device | str | None
 
 
+@checked
 class Cache:
-    """The protocol. The new keys come last, so ``masks.causal(T, S)`` and its kin fit."""
+    """The protocol. The new keys come last, so ``masks.causal(T, S)`` and its kin fit.
+
+    ``window`` is how many of the latest keys a query is sure to find; None: all of them.
+    ``n_layers`` is how many layers there is room for; None: any number.
+    What ``update`` and ``read`` give may be a view of what is stored: read it, never write to it.
+    """
+
+    window: int | None = None
+    n_layers: int | None = None
 
     def update(
         self, layer: int, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
@@ -21,12 +31,11 @@ class Cache:
         """Store k and v, of T new tokens; return those of all S tokens, oldest first.
 
         Shapes: k [B, G, T, K], v [B, G, T, Kv] -> [B, G, S, K], [B, G, S, Kv].
-        Raises: TypeError, ValueError if they do not fit each other or what is stored.
         """
         raise NotImplementedError
 
     def read(self, layer: int) -> KeysValues:
-        """What the last update returned. Raises: ValueError if there was none."""
+        """What the last update returned."""
         raise NotImplementedError
 
     def length(self, layer: int = 0) -> int:
@@ -50,9 +59,15 @@ class Cache:
         """Keep these rows of the batch, in this order, repeated or left out (beam search)."""
         raise NotImplementedError
 
-    def __getitem__(self, layer: int) -> "LayerCache":
-        """The part of one attention layer. Raises: TypeError, ValueError if not an int >= 0."""
-        require_int("layer", layer, minimum=0)
+    def mark(self) -> Any:
+        """Where the cache stands, for ``rewind``."""
+        return None
+
+    def rewind(self, mark: Any) -> None:
+        """Forget what came after ``mark``: a call that is refused half-way leaves no trace."""
+
+    def __getitem__(self, layer: Count) -> "LayerCache":
+        """The part of one attention layer."""
         return LayerCache(self, layer)
 
 
@@ -62,6 +77,11 @@ class LayerCache:
 
     cache: Cache
     layer: int
+
+    @property
+    def window(self) -> int | None:
+        """See ``Cache``."""
+        return self.cache.window
 
     def update(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]) -> KeysValues:
         """See ``Cache.update``."""
@@ -94,6 +114,8 @@ def require_keys_values(k: Tensor, v: Tensor) -> None:
     if v.shape[:3] != k.shape[:3]:
         rule = f"must have one value for each key of k, {tuple(k.shape)}"
         refuse("v.shape", tuple(v.shape), rule, "compute k and v from the same tokens")
+    if k.shape[2] == 0:
+        refuse("k.shape", tuple(k.shape), "must bring at least one token", "leave the call out")
 
 
 def require_stored(name: str, x: Tensor, stored: Tensor, B: int) -> None:
@@ -102,7 +124,9 @@ def require_stored(name: str, x: Tensor, stored: Tensor, B: int) -> None:
     ``stored`` ends in [G, *, K]; its other axes are free.
     """
     sizes = (B, stored.shape[-3], stored.shape[-1])
-    if (x.shape[0], x.shape[1], x.shape[3]) != sizes or x.dtype != stored.dtype:
-        rule = f"the cache holds [B, G, S, K] with B, G, K = {sizes} in {stored.dtype}"
+    same = x.dtype == stored.dtype and x.device == stored.device
+    if (x.shape[0], x.shape[1], x.shape[3]) != sizes or not same:
+        where = "" if x.device == stored.device else f" on {stored.device}"
+        rule = f"the cache holds [B, G, S, K] with B, G, K = {sizes} in {stored.dtype}{where}"
         seen = (tuple(x.shape), x.dtype)
         refuse(name, seen, rule, "start a new cache for another batch, layer or dtype")

@@ -1,6 +1,9 @@
-"""BERT, with its pooler or with its masked-language head."""
+"""BERT, with or without its pooler, or with its masked-language head."""
 
+from dataclasses import replace
 from typing import Any
+
+from torch import Tensor
 
 from pieces.checkpoints.family import (
     Family,
@@ -9,13 +12,20 @@ from pieces.checkpoints.family import (
     activation_named,
     require_only,
     rules,
+    write_only,
 )
+from pieces.checks import checked
 from pieces.models.bert import BertConfig, BertMaskedLMConfig, bert, bert_masked_lm
 
+OLDER = {r"LayerNorm\.gamma$": "LayerNorm.weight", r"LayerNorm\.beta$": "LayerNorm.bias"}
+POSITIONS = "embeddings.position_ids"
 
-def sizes(c: Any) -> tuple:
+
+@checked
+def bert_sizes(c: Any) -> tuple:
     """What both have."""
     require_only(c, is_decoder=False, add_cross_attention=False)
+    require_only(c, position_embedding_type="absolute")
     return (
         c.vocab_size,
         c.hidden_size,
@@ -30,35 +40,50 @@ def sizes(c: Any) -> tuple:
     )
 
 
+@checked
 def read_bert(c: Any) -> BertConfig:
     """Their config to ours."""
-    return BertConfig(*sizes(c))
+    return BertConfig(*bert_sizes(c))
 
 
+@checked
 def read_masked(c: Any) -> BertMaskedLMConfig:
     """Their config to ours."""
     require_only(c, tie_word_embeddings=True)
-    return BertMaskedLMConfig(*sizes(c))
+    return BertMaskedLMConfig(*bert_sizes(c))
 
 
-def write_bert(config: BertConfig) -> Any:
+@checked
+def with_or_without_pooler(config: BertConfig, state: dict[str, Tensor]) -> BertConfig:
+    """Their config does not say whether there is one."""
+    return replace(config, pooler=any(name.startswith("pooler.") for name in state))
+
+
+@checked
+def write_bert(config: BertConfig) -> dict[str, Any]:
     """Our config to theirs."""
-    import transformers
-
-    return transformers.BertConfig(
-        vocab_size=config.vocab_size,
-        hidden_size=config.d_model,
-        num_hidden_layers=config.n_layers,
-        num_attention_heads=config.n_heads,
-        intermediate_size=config.d_ff,
-        max_position_embeddings=config.max_seq_len,
-        type_vocab_size=config.n_segments,
-        layer_norm_eps=config.norm_eps,
-        hidden_act=activation_name(config.activation),
-        hidden_dropout_prob=config.dropout,
-    )
+    return {
+        "vocab_size": config.vocab_size,
+        "hidden_size": config.d_model,
+        "num_hidden_layers": config.n_layers,
+        "num_attention_heads": config.n_heads,
+        "intermediate_size": config.d_ff,
+        "max_position_embeddings": config.max_seq_len,
+        "type_vocab_size": config.n_segments,
+        "layer_norm_eps": config.norm_eps,
+        "hidden_act": activation_name(config.activation),
+        "hidden_dropout_prob": config.dropout,
+    }
 
 
+@checked
+def write_masked(config: BertMaskedLMConfig) -> dict[str, Any]:
+    """Our config to theirs."""
+    write_only(config, pooler=False)
+    return write_bert(config)
+
+
+@checked
 def encoder_names(theirs: str, ours: str) -> list[Rule]:
     """The encoder's weights, under the two prefixes."""
     layer, block = theirs + "encoder.layer.{l}.", ours + "stack.blocks.{l}."
@@ -77,11 +102,14 @@ def encoder_names(theirs: str, ours: str) -> list[Rule]:
     )
 
 
+@checked
 def bert_names(config: BertConfig) -> list[Rule]:
     """Which weight is which."""
-    return [*encoder_names("", ""), *rules(("pooler.dense", "pooler"))]
+    pooler = rules(("pooler.dense", "pooler")) if config.pooler else []
+    return [*encoder_names("", ""), *pooler]
 
 
+@checked
 def masked_names(config: BertMaskedLMConfig) -> list[Rule]:
     """Which weight is which."""
     head = "cls.predictions."
@@ -95,19 +123,36 @@ def masked_names(config: BertMaskedLMConfig) -> list[Rule]:
     ]
 
 
+@checked
 def tied_masked(config: BertMaskedLMConfig) -> dict[str, str]:
     """Their decoder is other names for the embedding and the bias."""
     head = "cls.predictions.decoder."
     return {head + "weight": "bert.embedding.weight", head + "bias": "bias"}
 
 
-BERT = Family("BertModel", BertConfig, read_bert, bert, bert_names, write_bert)
+NO_DROPOUT = {"attention_probs_dropout_prob": 0.0}
+BERT = Family(
+    "BertModel",
+    BertConfig,
+    read_bert,
+    bert,
+    bert_names,
+    write_bert,
+    NO_DROPOUT,
+    renames={r"^bert\.": "", **OLDER},
+    ignored=(POSITIONS, "cls.*"),
+    adjust=with_or_without_pooler,
+    options=lambda config: {"add_pooling_layer": config.pooler},
+)
 MASKED = Family(
     "BertForMaskedLM",
     BertMaskedLMConfig,
     read_masked,
     bert_masked_lm,
     masked_names,
-    write_bert,
+    write_masked,
+    NO_DROPOUT,
     tied_masked,
+    renames=OLDER,
+    ignored=("bert." + POSITIONS, "bert.pooler.*", "cls.seq_relationship.*"),
 )

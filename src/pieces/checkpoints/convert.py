@@ -1,28 +1,29 @@
 """From their model to ours and back, by the family's rules."""
 
-import contextlib
-import re
+import functools
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pieces.checkpoints import bert, gpt2, gpt_neox, llama, t5
-from pieces.checkpoints.family import Family, Rule
-from pieces.checks import refuse, require, require_module
+from pieces.checkpoints import bert, bloom, falcon, gpt2, gpt_neox, llama, mixtral, mpt, opt, t5
+from pieces.checkpoints.family import NO_IDS, Family, Origins
+from pieces.checkpoints.names import in_the_file, todays_names, whole_table
+from pieces.checks import checked, refuse, require
 
 FAMILIES: dict[str, Family] = {
     family.architecture: family
     for family in (
         gpt2.GPT2,
-        gpt2.OPT,
-        gpt2.BLOOM,
-        gpt2.MPT,
+        opt.OPT,
+        bloom.BLOOM,
+        mpt.MPT,
         gpt_neox.GPT_NEOX,
-        gpt_neox.FALCON,
+        falcon.FALCON,
         llama.LLAMA,
         llama.MISTRAL,
-        llama.MIXTRAL,
+        mixtral.MIXTRAL,
         llama.QWEN2,
         llama.GEMMA,
         bert.BERT,
@@ -30,124 +31,147 @@ FAMILIES: dict[str, Family] = {
         t5.T5,
     )
 }
-RETURNING = [name for name, family in FAMILIES.items() if family.write is not None]
-NOT_WEIGHTS = re.compile(  # buffers that older files still carry
-    r".*\.(rotary_emb\.inv_freq|attn\.(masked_)?bias|attention\.(masked_)?bias"
-    r"|embeddings\.position_ids)$"
-)
+ABOUT_THE_FILE = {"architectures", "dtype", "model_type", "transformers_version", "_name_or_path"}
+WHOLE = "get the whole checkpoint"
+TOGETHER = "check that config and weights belong together"
 
 
+@checked
 def from_transformers(hf_model: nn.Module) -> nn.Module:
     """The same model made of pieces: same inputs, same outputs to rounding. Weights are copied.
 
-    Raises: ValueError if its class or an option of its config is not carried over, or a weight is
-    missing or would be left unused.
+    Dropout that ours has no layer for is not applied in training; its rate, like the ids of special
+    tokens, is in ``config.kept``. Weights of several dtypes become the widest of them.
     """
-    require_module("hf_model", hf_model)
     name = type(hf_model).__name__
     require_architecture(name)
     return load(name, hf_model.config, hf_model.state_dict()).train(hf_model.training)
 
 
+@checked
 def load(architecture: str, hf_config: Any, state: dict[str, Tensor]) -> nn.Module:
     """A model of this architecture with this config and these weights. Errors: as above."""
     family = FAMILIES[architecture]
+    quantised = getattr(hf_config, "quantization_config", None)
+    rule, remedy = "quantised weights are not carried over", "use the checkpoint before it"
+    require(quantised is None, "config.quantization_config", quantised, rule, remedy)
+    state, origins = todays_names(family, state)
     config = family.adjust(family.read(hf_config), state)
+    config = replace(config, kept=beside(family, config, hf_config))
     with torch.device("meta"):
         model = family.build(config)
-    state = {k: v for k, v in state.items() if not NOT_WEIGHTS.match(k)}
-    ours = translated(family, config, family.older(state))
-    require_fit(model, ours)
-    model.load_state_dict(ours, assign=True)
+    model.load_state_dict(translated(family, model, state, origins), assign=True)
     for parameter in model.parameters():
         parameter.requires_grad_(True)
     return model
 
 
-def require_fit(model: nn.Module, ours: dict[str, Tensor]) -> None:
-    """Refuse weights that are not, by name and shape, those of the model. Raises: ValueError."""
-    expected = model.state_dict()
-    missing, more = sorted(set(expected) - set(ours)), sorted(set(ours) - set(expected))
-    rule, remedy = "the checkpoint has no such weights", "get the whole checkpoint"
-    require(not missing, "missing", missing[:8], rule, remedy)
-    rule, remedy = "have no place in the model", "check that config and weights belong together"
-    require(not more, "weights", more[:8], rule, remedy)
-    for name, weight in ours.items():
-        shape = tuple(expected[name].shape)
-        rule = f"must be {shape} by the config"
-        require(tuple(weight.shape) == shape, f"{name}.shape", tuple(weight.shape), rule, remedy)
+@checked
+def beside(family: Family, config: Any, hf_config: Any) -> dict[str, Any]:
+    """What their config says and ours does not, where it is not what we would write."""
+    written, theirs = family.write(config), hf_config.to_dict()
+    usual = type(hf_config)(**family.without | NO_IDS | written).to_dict()
+    names = theirs.keys() - written.keys() - ABOUT_THE_FILE
+    return {n: theirs[n] for n in sorted(names) if n not in usual or usual[n] != theirs[n]}
 
 
-def translated(family: Family, config: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Their weights under our names. Raises: ValueError if one is left, or a tied one differs."""
-    state, ours = dict(state), {}
-    for rule in family.weights(config):
-        for theirs, names in matches(rule, state):
-            parts = split(theirs, rule, state.pop(theirs))
-            ours |= {n: p.detach().clone() for n, p in zip(names, parts, strict=True)}
-    for theirs, name in family.tied(config).items():
-        copy = state.pop(theirs, None)
-        same = copy is None or torch.equal(copy, ours[name])
-        rule = "is called tied in the config, but differs from the embedding"
-        require(same, theirs, "a weight of its own", rule, "set tie_word_embeddings=False")
-    rule, remedy = "have no place in the model", "check that config and weights belong together"
-    require(not state, "weights", sorted(state)[:8], rule, remedy)
+@checked
+def translated(
+    family: Family, model: nn.Module, state: dict[str, Tensor], origins: Origins
+) -> dict[str, Tensor]:
+    """Their weights under our names."""
+    state, expected = dict(state), model.state_dict()
+    table = whole_table(family, model.config, expected)
+    state = without_copies(family.tied(model.config), table, state)
+    missing = sorted(in_the_file(name, origins) for name in table.keys() - state.keys())
+    require(not missing, "missing", missing[:8], "the checkpoint has no such weights", WHOLE)
+    more = sorted(in_the_file(name, origins) for name in state.keys() - table.keys())
+    require(not more, "weights", more[:8], "have no place in the model", TOGETHER)
+    dtype, ours = widest(state), {}
+    for theirs, (rule, names) in table.items():
+        weight = state.pop(theirs)
+        shape = tuple(rule.layout.join(tuple(expected[name] for name in names)).shape)
+        seen, text = tuple(weight.shape), f"must be {shape} by the config"
+        require(seen == shape, f"{in_the_file(theirs, origins)}.shape", seen, text, TOGETHER)
+        parts = zip(names, rule.layout.split(weight), strict=True)
+        ours |= {name: part.detach().to(dtype, copy=True) for name, part in parts}
     return ours
 
 
-def split(name: str, rule: Rule, weight: Tensor) -> tuple[Tensor, ...]:
-    """Our parts of their weight. Raises: ValueError if it cannot be cut so."""
-    parts, remedy = (), "check that config and weights belong together"
-    with contextlib.suppress(RuntimeError):
-        parts = rule.layout.split(weight)
-    text = f"must hold {len(rule.ours)} parts, {', '.join(rule.ours)}"
-    require(len(parts) == len(rule.ours), f"{name}.shape", tuple(weight.shape), text, remedy)
-    return parts
+@checked
+def without_copies(
+    tied: dict[str, str], table: dict[str, Any], state: dict[str, Tensor]
+) -> dict[str, Tensor]:
+    """Each tied weight once, by whichever name the file has."""
+    state = dict(state)
+    first = {names[0]: theirs for theirs, (_, names) in table.items()}
+    for theirs, ours in tied.items():
+        if theirs in state:
+            copy = state.pop(theirs)
+            same = torch.equal(copy, state.setdefault(first[ours], copy))
+            rule = "is called tied in the config, but differs from the embedding"
+            require(same, theirs, "a weight of its own", rule, "set tie_word_embeddings=False")
+    return state
 
 
-def matches(rule: Rule, state: dict[str, Tensor]) -> list[tuple[str, list[str]]]:
-    """Weights and biases in the state that a rule is about, and our names for them."""
-    pattern = re.escape(rule.theirs).replace(re.escape("{l}"), r"(?P<l>\d+)")
-    found = []
-    for name in state:
-        match = re.fullmatch(pattern + r"(?P<kind>|\.weight|\.bias)", name)
-        if match:
-            layer = match.groupdict().get("l", "")
-            names = [ours.replace("{l}", layer) + match["kind"] for ours in rule.ours]
-            found.append((name, names))
-    return found
+@checked
+def widest(state: dict[str, Tensor]) -> torch.dtype:
+    """The dtype that holds all of them."""
+    kinds = {weight.dtype for weight in state.values()}
+    for kind in kinds:
+        plain = kind.is_floating_point and kind.itemsize > 1
+        rule, remedy = "must be 16-bit or wider floating point", "use the checkpoint before it"
+        require(plain, "weights.dtype", kind, rule, remedy)
+    return functools.reduce(torch.promote_types, kinds)
 
 
+@checked
 def to_transformers(model: nn.Module) -> nn.Module:
-    """The same model as one of transformers, for the architectures in ``RETURNING``.
+    """The same model as one of transformers, with what its checkpoint said beside (``kept``).
 
-    Raises: ValueError if the model is of another family, or has what theirs cannot have.
+    A model that comes from no checkpoint has no dropout that ours has not, and no special tokens.
     """
     import transformers
 
     config = getattr(model, "config", None)
-    families = (FAMILIES[name] for name in RETURNING)
-    family = next((one for one in families if type(config) is one.config), None)
+    family = next((one for one in FAMILIES.values() if type(config) is one.config), None)
     if family is None:
-        rule = f"only models of {', '.join(RETURNING)} go back"
+        rule = f"must be the config of one of {', '.join(FAMILIES)}"
         refuse("model.config", type(config).__name__, rule, "build it with its family's builder")
-    theirs = getattr(transformers, family.architecture)(family.write(config))
+    kind = getattr(transformers, family.architecture)
+    state = returned(family, config, model.state_dict())
+    options = family.without | NO_IDS | config.kept | family.write(config)
+    theirs = kind(kind.config_class(**options), **family.options(config))
+    part_from_the_embedding(theirs, tied=getattr(config, "tied", True))
+    dtype = next(iter(state.values())).dtype
     theirs.to(next(model.parameters()))
-    theirs.load_state_dict(returned(family, config, model.state_dict(), theirs.state_dict()))
+    theirs.config.dtype = dtype
+    theirs.load_state_dict(state)
     return theirs.train(model.training)
 
 
-def returned(
-    family: Family, config: Any, ours: dict[str, Tensor], theirs: dict[str, Tensor]
-) -> dict[str, Tensor]:
+@checked
+def part_from_the_embedding(theirs: nn.Module, *, tied: bool) -> None:
+    """Give a head its own weight where ours has one: their T5 ties it whatever its config says."""
+    head = theirs.get_output_embeddings()
+    if not tied and head.weight is theirs.get_input_embeddings().weight:
+        head.weight = nn.Parameter(head.weight.detach().clone())
+
+
+@checked
+def returned(family: Family, config: Any, ours: dict[str, Tensor]) -> dict[str, Tensor]:
     """Our weights under their names."""
-    state = {}
-    for rule in family.weights(config):
-        for name, names in matches(rule, theirs):
-            state[name] = rule.layout.join(tuple(ours[n] for n in names))
-    for name, copy in family.tied(config).items():
-        state[name] = ours[copy]
-    return state
+    with torch.device("meta"):
+        expected = family.build(config).state_dict()
+    differing = sorted(expected.keys() ^ ours.keys())
+    rule, remedy = "the model is not what its config builds", "build it with its family's builder"
+    require(not differing, "model", differing[:8], rule, remedy)
+    table = whole_table(family, config, ours)
+    state = {
+        theirs: rule.layout.join(tuple(ours[name] for name in names))
+        for theirs, (rule, names) in table.items()
+    }
+    return state | {theirs: ours[name] for theirs, name in family.tied(config).items()}
 
 
 def require_architecture(name: str) -> None:

@@ -1,14 +1,14 @@
 """What a family's file says: its config read and written, and which weight is which."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor, nn
 
 from pieces import feedforward
 from pieces.checkpoints.layouts import Same
-from pieces.checks import refuse, require
+from pieces.checks import checked, refuse, require
 from pieces.feedforward import Activation
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -22,6 +22,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 AS_IT_IS = Same()
+Origins = dict[str, str]  # names as transformers writes them today -> names in the file
 
 
 @dataclass(frozen=True)
@@ -36,19 +37,27 @@ class Rule:
     layout: Same = AS_IT_IS
 
 
+@checked
 def rules(*pairs: tuple) -> list[Rule]:
     """Rules from (theirs, ours) or (theirs, ours, layout); ours is a name, or several in a line."""
     return [Rule(theirs, tuple(ours.split()), *layout) for theirs, ours, *layout in pairs]
 
 
+NO_IDS = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"))
+
+
 @dataclass(frozen=True)
 class Family:
-    """How to read a family's checkpoints, and perhaps to write them.
+    """How to read a family's checkpoints, and to write them.
 
     ``read`` takes their config to ours, a ``config``; ``build`` takes ours to a model, ``weights``
-    to the rules, ``write`` to theirs. ``tied`` names their head where it is only another name of
-    the embedding. ``older`` renames what older files call otherwise; ``adjust`` corrects
-    what a config says by what the weights are.
+    to the rules, ``write`` to the options of theirs. ``without`` are their options for what ours
+    never has: dropout and ids, which theirs would invent.
+    Names in a file: ``renames`` are patterns of older ones and what they are today; ``prefix`` is
+    left out by files of the model below the head, whose names begin with one of ``heads``;
+    ``gather`` stacks what older files keep apart. ``tied`` names the copies of one weight of ours;
+    ``ignored`` are buffers, and heads for other tasks, which ours has no place for.
+    ``adjust`` corrects what a config says by what the weights are; ``options`` are for their class.
     """
 
     architecture: str
@@ -56,45 +65,58 @@ class Family:
     read: Callable[[Any], Any]
     build: Callable[[Any], nn.Module]
     weights: Callable[[Any], list[Rule]]
-    write: Callable[[Any], Any] | None = None
+    write: Callable[[Any], dict[str, Any]]
+    without: dict[str, Any] = field(default_factory=dict)
     tied: Callable[[Any], dict[str, str]] = lambda config: {}
-    older: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda state: state
+    prefix: str = ""
+    heads: tuple[str, ...] = ("lm_head.",)
+    renames: dict[str, str] = field(default_factory=dict)
+    gather: Callable[[dict[str, Tensor], Origins], dict[str, Tensor]] = lambda state, origins: state
+    ignored: tuple[str, ...] = ()
     adjust: Callable[[Any, dict[str, Tensor]], Any] = lambda config, state: config
+    options: Callable[[Any], dict[str, Any]] = lambda config: {}
 
 
 def require_only(hf_config: Any, **allowed: Any) -> None:
-    """Refuse an option that changes the arithmetic in a way we do not have. Raises: ValueError."""
+    """Refuse an option that changes the arithmetic in a way we do not have."""
     for name, value in allowed.items():
         seen = getattr(hf_config, name, value)
         rule = f"only {value!r} is carried over for {hf_config.model_type}"
         require(seen == value, f"config.{name}", seen, rule, "use a checkpoint without it")
 
 
+@checked
 def activation_named(name: str) -> Activation:
-    """Our function of this name. Raises: ValueError if there is none."""
+    """Our function of this name."""
     rule = f"must be one of {', '.join(ACTIVATIONS)}"
     require(name in ACTIVATIONS, "activation", name, rule, "add it to ACTIVATIONS")
     return ACTIVATIONS[name]
 
 
+@checked
 def activation_name(activation: Activation, preferred: tuple[str, ...] = ()) -> str:
-    """Their name of our function. Raises: ValueError if it has none."""
+    """Their name of our function."""
     found = [name for name, one in ACTIVATIONS.items() if one is activation]
     if not found:
         refuse("activation", activation, "has no name in transformers", "use one of feedforward")
     return next((name for name in preferred if name in found), found[0])
 
 
+@checked
 def tied_head(config: Any) -> dict[str, str]:
     """The usual name of a tied head, and of the embedding it must equal."""
     return {"lm_head.weight": "embedding.weight"} if config.tied else {}
 
 
-def prefixed(prefix: str) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
-    """An ``older`` for files of the model below the head, whose names begin one step further in."""
+@checked
+def with_head(config: Any, found: list[Rule]) -> list[Rule]:
+    """The head too, where it is a weight of its own."""
+    return found if config.tied else [*found, *rules(("lm_head", "head"))]
 
-    def older(state: dict[str, Tensor]) -> dict[str, Tensor]:
-        whole = (prefix, "lm_head.")
-        return {n if n.startswith(whole) else prefix + n: weight for n, weight in state.items()}
 
-    return older
+@checked
+def write_only(config: Any, **allowed: Any) -> None:
+    """Refuse a field of ours that theirs cannot have."""
+    for name, value in allowed.items():
+        seen, rule = getattr(config, name), f"theirs has {value!r}, and no other"
+        require(seen == value, name, seen, rule, f"build it with {name}={value!r}")

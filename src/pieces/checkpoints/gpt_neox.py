@@ -1,15 +1,21 @@
-"""GPT-NeoX (Pythia) and Falcon: parallel branches, fused projections by head."""
+"""GPT-NeoX and Pythia: queries, keys and values by head, a part of each rotated."""
 
+import math
 from typing import Any
 
-from pieces.checkpoints.family import Family, Rule, activation_named, require_only, rules, tied_head
+from pieces.checkpoints.family import (
+    Family,
+    Rule,
+    activation_name,
+    activation_named,
+    rules,
+    tied_head,
+    with_head,
+)
 from pieces.checkpoints.layouts import ByGroup
-from pieces.checkpoints.rope import read_rope
-from pieces.models.falcon import FalconConfig, falcon
+from pieces.checkpoints.plain import BLOCK, QKV
+from pieces.checkpoints.rope import read_rope, write_rope
 from pieces.models.gpt_neox import GPTNeoXConfig, gpt_neox
-
-BLOCK = "stack.blocks.{l}."
-QKV = " ".join(BLOCK + f"attention.{part}" for part in ("query", "key", "value"))
 
 
 def read_gpt_neox(c: Any) -> GPTNeoXConfig:
@@ -53,54 +59,30 @@ def gpt_neox_names(config: GPTNeoXConfig) -> list[Rule]:
         (layer + "mlp.dense_4h_to_h", BLOCK + "feed_forward.down"),
         ("gpt_neox.final_layer_norm", "stack.final_norm"),
     )
-    return found if config.tied else [*found, *rules(("lm_head", "head"))]
+    return with_head(config, found)
 
 
-def older_gpt_neox(state: dict) -> dict:
-    """Files call the head embed_out."""
-    return {name.replace("embed_out.", "lm_head."): weight for name, weight in state.items()}
-
-
-def read_falcon(c: Any) -> FalconConfig:
-    """Their config to ours: the newer architecture only."""
-    require_only(c, new_decoder_architecture=True, alibi=False)
-    base, scaling = read_rope(c)
-    return FalconConfig(
-        c.vocab_size,
-        c.hidden_size,
-        c.num_hidden_layers,
-        c.num_attention_heads,
-        c.ffn_hidden_size,
-        c.num_kv_heads,
-        2 if c.num_ln_in_parallel_attn is None else c.num_ln_in_parallel_attn,
-        c.max_position_embeddings,
-        c.layer_norm_epsilon,
-        activation_named(c.activation),
-        base,
-        scaling,
-        c.bias,
-        bool(c.tie_word_embeddings),
-    )
-
-
-def falcon_names(config: FalconConfig) -> list[Rule]:
-    """Which weight is which."""
-    layer = "transformer.h.{l}."
-    norms = {
-        1: [(layer + "input_layernorm", BLOCK + "norm")],
-        2: [(layer + "ln_attn", BLOCK + "norm"), (layer + "ln_mlp", BLOCK + "feed_forward_norm")],
+def write_gpt_neox(config: GPTNeoXConfig) -> dict[str, Any]:
+    """Our config to theirs."""
+    head_dim = config.d_model // config.n_heads
+    turned = head_dim if config.rotary_dim is None else config.rotary_dim
+    part = turned / head_dim
+    part = part if int(head_dim * part) == turned else math.nextafter(part, 1.0)
+    rope = write_rope(config.rope_base, config.rope_scaling, config.max_seq_len)
+    return {
+        "vocab_size": config.vocab_size,
+        "hidden_size": config.d_model,
+        "num_hidden_layers": config.n_layers,
+        "num_attention_heads": config.n_heads,
+        "intermediate_size": config.d_ff,
+        "max_position_embeddings": config.max_seq_len,
+        "layer_norm_eps": config.norm_eps,
+        "hidden_act": activation_name(config.activation),
+        "rope_parameters": rope | {"partial_rotary_factor": part},
+        "use_parallel_residual": config.arrangement == "parallel",
+        "attention_bias": config.bias,
+        "tie_word_embeddings": config.tied,
     }
-    fused = ByGroup(config.n_heads, config.n_kv_heads)
-    found = rules(
-        ("transformer.word_embeddings", "embedding"),
-        *norms[config.n_norms],
-        (layer + "self_attention.query_key_value", QKV, fused),
-        (layer + "self_attention.dense", BLOCK + "attention.output"),
-        (layer + "mlp.dense_h_to_4h", BLOCK + "feed_forward.up"),
-        (layer + "mlp.dense_4h_to_h", BLOCK + "feed_forward.down"),
-        ("transformer.ln_f", "stack.final_norm"),
-    )
-    return found if config.tied else [*found, *rules(("lm_head", "head"))]
 
 
 GPT_NEOX = Family(
@@ -109,9 +91,12 @@ GPT_NEOX = Family(
     read_gpt_neox,
     gpt_neox,
     gpt_neox_names,
+    write_gpt_neox,
     tied=tied_head,
-    older=older_gpt_neox,
-)
-FALCON = Family(
-    "FalconForCausalLM", FalconConfig, read_falcon, falcon, falcon_names, tied=tied_head
+    prefix="gpt_neox.",
+    renames={r"^embed_out\.": "lm_head."},
+    ignored=tuple(
+        f"gpt_neox.layers.{{l}}.attention.{x}"
+        for x in ("bias", "masked_bias", "rotary_emb.inv_freq")
+    ),
 )

@@ -1,23 +1,27 @@
-"""LLaMA, Mistral, Mixtral, Qwen2 and Gemma: one shape, one set of names."""
+"""LLaMA, Mistral, Qwen2 and Gemma: one shape, one set of names; Mixtral shares most of it."""
 
 from typing import Any
 
-import torch
-from torch import Tensor
-
-from pieces.checkpoints.family import Family, Rule, activation_named, rules, tied_head
+from pieces.checkpoints.family import (
+    Family,
+    Rule,
+    activation_named,
+    rules,
+    tied_head,
+    with_head,
+    write_only,
+)
 from pieces.checkpoints.rope import read_rope, write_rope
 from pieces.checks import require
 from pieces.models.gemma import GemmaConfig, gemma
 from pieces.models.llama import LlamaConfig, llama
 from pieces.models.mistral import MistralConfig, mistral
-from pieces.models.mixtral import MixtralConfig, mixtral
 from pieces.models.qwen2 import Qwen2Config, qwen2
 
 BLOCK, LAYER = "stack.blocks.{l}.", "model.layers.{l}."
 
 
-def sizes(hf_config: Any, activation: str = "silu") -> dict[str, Any]:
+def gated_sizes(hf_config: Any, activation: str = "silu") -> dict[str, Any]:
     """What all five have."""
     same = activation_named(hf_config.hidden_act) is activation_named(activation)
     rule, remedy = f"only {activation!r} is carried over", "use a checkpoint with it"
@@ -39,7 +43,7 @@ def sizes(hf_config: Any, activation: str = "silu") -> dict[str, Any]:
     }
 
 
-def names(config: LlamaConfig) -> list[Rule]:
+def shared_names(config: LlamaConfig) -> list[Rule]:
     """Which weight is which, without the feed-forward networks."""
     found = rules(
         ("model.embed_tokens", "embedding"),
@@ -51,62 +55,24 @@ def names(config: LlamaConfig) -> list[Rule]:
         (LAYER + "post_attention_layernorm", BLOCK + "feed_forward_residual.norm"),
         ("model.norm", "stack.final_norm"),
     )
-    return found if config.tied else [*found, *rules(("lm_head", "head"))]
+    return with_head(config, found)
 
 
 def dense_names(config: LlamaConfig) -> list[Rule]:
     """Which weight is which."""
     parts = [(LAYER + f"mlp.{x}_proj", BLOCK + f"feed_forward.{x}") for x in ("gate", "up", "down")]
-    return [*names(config), *rules(*parts)]
-
-
-def expert_names(config: MixtralConfig) -> list[Rule]:
-    """Which weight is which, where experts are."""
-    return [
-        *names(config),
-        *rules(
-            (LAYER + "mlp.gate", BLOCK + "feed_forward.router.gate"),
-            (LAYER + "mlp.experts.gate_up_proj", BLOCK + "feed_forward.experts.gate_up"),
-            (LAYER + "mlp.experts.down_proj", BLOCK + "feed_forward.experts.down"),
-        ),
-    ]
-
-
-def stack_experts(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Older Mixtral files name each expert's w1, w2, w3; newer ones stack them."""
-    state = {name.replace(".block_sparse_moe.", ".mlp."): w for name, w in state.items()}
-    single = [name for name in state if name.endswith(".w1.weight")]
-    heads = {name.rsplit(".", 3)[0] for name in single}  # model.layers.0.mlp.experts
-    for head in sorted(heads):
-        count = sum(name.rsplit(".", 3)[0] == head for name in single)
-        each = [
-            [state.pop(f"{head}.{e}.w{i}.weight", None) for i in (1, 2, 3)] for e in range(count)
-        ]
-        missing = [e for e, found in enumerate(each) if any(w is None for w in found)]
-        remedy = "get the whole checkpoint"
-        require(not missing, head, f"experts {missing}", "w1, w2 or w3 is missing", remedy)
-        gate_up = torch.stack([torch.cat((w1, w3)) for w1, _, w3 in each])
-        state[f"{head}.gate_up_proj"] = gate_up
-        state[f"{head}.down_proj"] = torch.stack([w2 for _, w2, _ in each])
-    return state
+    return [*shared_names(config), *rules(*parts)]
 
 
 def read_llama(hf_config: Any) -> LlamaConfig:
     """Their config to ours."""
     biases = {"bias": hf_config.attention_bias, "ff_bias": hf_config.mlp_bias}
-    return LlamaConfig(**sizes(hf_config), **biases)
+    return LlamaConfig(**gated_sizes(hf_config), **biases)
 
 
 def read_mistral(hf_config: Any) -> MistralConfig:
     """Their config to ours."""
-    return MistralConfig(**sizes(hf_config), window=hf_config.sliding_window)
-
-
-def read_mixtral(hf_config: Any) -> MixtralConfig:
-    """Their config to ours. Noise of the router is for training only, and left out."""
-    n_experts, k = hf_config.num_local_experts, hf_config.num_experts_per_tok
-    window = hf_config.sliding_window
-    return MixtralConfig(**sizes(hf_config), window=window, n_experts=n_experts, k=k)
+    return MistralConfig(**gated_sizes(hf_config), window=hf_config.sliding_window)
 
 
 def read_qwen2(hf_config: Any) -> Qwen2Config:
@@ -116,8 +82,9 @@ def read_qwen2(hf_config: Any) -> Qwen2Config:
     expected = ["full_attention"] * full + ["sliding_attention"] * (len(kinds) - full)
     rule, remedy = "only full layers below windowed ones", "use another checkpoint"
     require(kinds == expected, "config.layer_types", kinds, rule, remedy)
-    window = hf_config.sliding_window if full < len(kinds) else None
-    return Qwen2Config(**sizes(hf_config), window=window, first_window_layer=full)
+    windowed = full < len(kinds)
+    upper = {"window": hf_config.sliding_window, "first_window_layer": full} if windowed else {}
+    return Qwen2Config(**gated_sizes(hf_config), **upper)
 
 
 def read_gemma(hf_config: Any) -> GemmaConfig:
@@ -125,7 +92,7 @@ def read_gemma(hf_config: Any) -> GemmaConfig:
     bidirectional = getattr(hf_config, "use_bidirectional_attention", None)
     rule, remedy = "only causal attention is carried over", "use a causal checkpoint"
     require(not bidirectional, "config.use_bidirectional_attention", bidirectional, rule, remedy)
-    return GemmaConfig(**sizes(hf_config, "gelu_pytorch_tanh"), bias=hf_config.attention_bias)
+    return GemmaConfig(**gated_sizes(hf_config, "gelu_pytorch_tanh"), bias=hf_config.attention_bias)
 
 
 def write_sizes(config: LlamaConfig) -> dict[str, Any]:
@@ -146,40 +113,46 @@ def write_sizes(config: LlamaConfig) -> dict[str, Any]:
     }
 
 
-def write_llama(config: LlamaConfig) -> Any:
+def write_llama(config: LlamaConfig) -> dict[str, Any]:
     """Our config to theirs."""
-    import transformers
-
-    biases = {"attention_bias": config.bias, "mlp_bias": config.ff_bias}
-    return transformers.LlamaConfig(**write_sizes(config), **biases)
+    return write_sizes(config) | {"attention_bias": config.bias, "mlp_bias": config.ff_bias}
 
 
-def write_mixtral(config: MixtralConfig) -> Any:
+def write_mistral(config: MistralConfig) -> dict[str, Any]:
     """Our config to theirs. Raises: ValueError if it has biases, which theirs cannot."""
-    import transformers
-
-    rule, remedy = "their Mixtral has no biases", "build it without"
-    require(not (config.bias or config.ff_bias), "bias", True, rule, remedy)
-    experts = {"num_local_experts": config.n_experts, "num_experts_per_tok": config.k}
-    window = {"sliding_window": config.window}
-    return transformers.MixtralConfig(**write_sizes(config), **experts, **window)
+    write_only(config, bias=False, ff_bias=False)
+    return write_sizes(config) | {"sliding_window": config.window}
 
 
+def write_qwen2(config: Qwen2Config) -> dict[str, Any]:
+    """Our config to theirs. Raises: ValueError if its biases are not where theirs are."""
+    write_only(config, bias=True, ff_bias=False)
+    full = config.n_layers if config.window is None else config.first_window_layer
+    kinds = ["full_attention"] * full + ["sliding_attention"] * (config.n_layers - full)
+    windows = {"use_sliding_window": config.window is not None, "sliding_window": config.window}
+    return write_sizes(config) | windows | {"layer_types": kinds[: config.n_layers]}
+
+
+def write_gemma(config: GemmaConfig) -> dict[str, Any]:
+    """Our config to theirs. Raises: ValueError if its networks have biases, which theirs cannot."""
+    write_only(config, ff_bias=False)
+    return write_sizes(config) | {"attention_bias": config.bias}
+
+
+COMMON = {
+    "tied": tied_head,
+    "prefix": "model.",
+    "ignored": (LAYER + "self_attn.rotary_emb.inv_freq",),
+}
 LLAMA = Family(
-    "LlamaForCausalLM", LlamaConfig, read_llama, llama, dense_names, write_llama, tied_head
+    "LlamaForCausalLM", LlamaConfig, read_llama, llama, dense_names, write_llama, **COMMON
 )
 MISTRAL = Family(
-    "MistralForCausalLM", MistralConfig, read_mistral, mistral, dense_names, tied=tied_head
+    "MistralForCausalLM", MistralConfig, read_mistral, mistral, dense_names, write_mistral, **COMMON
 )
-MIXTRAL = Family(
-    "MixtralForCausalLM",
-    MixtralConfig,
-    read_mixtral,
-    mixtral,
-    expert_names,
-    write_mixtral,
-    tied_head,
-    stack_experts,
+QWEN2 = Family(
+    "Qwen2ForCausalLM", Qwen2Config, read_qwen2, qwen2, dense_names, write_qwen2, **COMMON
 )
-QWEN2 = Family("Qwen2ForCausalLM", Qwen2Config, read_qwen2, qwen2, dense_names, tied=tied_head)
-GEMMA = Family("GemmaForCausalLM", GemmaConfig, read_gemma, gemma, dense_names, tied=tied_head)
+GEMMA = Family(
+    "GemmaForCausalLM", GemmaConfig, read_gemma, gemma, dense_names, write_gemma, **COMMON
+)

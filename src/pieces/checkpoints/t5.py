@@ -6,11 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pieces.checkpoints.family import Family, Rule, rules
+from pieces.checkpoints.family import Family, Rule, rules, with_head
 from pieces.checks import require
 from pieces.models.t5 import T5Config, geglu_network, relu_network, t5
 
 NETWORKS = {"relu": relu_network, "gated-gelu": geglu_network}
+COPIES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 NAMES = {
     relu_network: (("wi", "up"), ("wo", "down")),
     geglu_network: (("wi_0", "gate"), ("wi_1", "up"), ("wo", "down")),
@@ -39,14 +40,40 @@ def read_t5(c: Any) -> T5Config:
     )
 
 
+def write_t5(config: T5Config) -> dict[str, Any]:
+    """Our config to theirs, where "tied" only says whether logits are scaled.
+
+    Raises: ValueError if the networks are of another kind.
+    """
+    kinds = {network: kind for kind, network in NETWORKS.items()}
+    rule, remedy = "theirs has relu_network and geglu_network", "build it with one of the two"
+    require(config.feed_forward in kinds, "feed_forward", config.feed_forward, rule, remedy)
+    depth = config.n_layers if config.n_decoder_layers is None else config.n_decoder_layers
+    return {
+        "vocab_size": config.vocab_size,
+        "d_model": config.d_model,
+        "num_layers": config.n_layers,
+        "num_heads": config.n_heads,
+        "d_ff": config.d_ff,
+        "d_kv": config.head_dim,
+        "num_decoder_layers": depth,
+        "relative_attention_num_buckets": config.num_buckets,
+        "relative_attention_max_distance": config.max_distance,
+        "layer_norm_epsilon": config.norm_eps,
+        "feed_forward_proj": kinds[config.feed_forward],
+        "tie_word_embeddings": config.scaled,
+    }
+
+
 def own_head(config: T5Config, state: dict[str, Tensor]) -> T5Config:
     """Transformers calls every T5 tied; files of v1.1 have a head of their own."""
-    head, table = state.get("lm_head.weight"), state.get("shared.weight")
+    head = state.get("lm_head.weight")
+    table = next((state[name] for name in ("shared.weight", *COPIES) if name in state), None)
     known = head is not None and table is not None
     return replace(config, tied=not known or torch.equal(head, table))
 
 
-def part(side: str, layers: tuple[tuple[str, str], ...], config: T5Config) -> list[Rule]:
+def side_names(side: str, layers: tuple[tuple[str, str], ...], config: T5Config) -> list[Rule]:
     """The rules of one side: its sublayers in order, each with its norm."""
     block, ours = side + ".block.{l}.layer.", side + ".blocks.{l}."
     names = {"q": "query", "k": "key", "v": "value", "o": "output"}
@@ -66,21 +93,28 @@ def part(side: str, layers: tuple[tuple[str, str], ...], config: T5Config) -> li
 def t5_names(config: T5Config) -> list[Rule]:
     """Which weight is which."""
     own, network = ("SelfAttention", "attention"), ("DenseReluDense", "feed_forward")
-    encoder = part("encoder", (own, network), config)
+    encoder = side_names("encoder", (own, network), config)
     cross = ("EncDecAttention", "cross_attention")
-    decoder = part("decoder", (own, cross, network), config)
+    decoder = side_names("decoder", (own, cross, network), config)
     found = [*rules(("shared", "embedding")), *encoder, *decoder]
-    return found if config.tied else [*found, *rules(("lm_head", "head"))]
+    return with_head(config, found)
 
 
 def tied_t5(config: T5Config) -> dict[str, str]:
     """Other names of the one table."""
-    copies = dict.fromkeys(
-        ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight"), "embedding.weight"
-    )
+    copies = dict.fromkeys(COPIES, "embedding.weight")
     return copies | ({"lm_head.weight": "embedding.weight"} if config.tied else {})
 
 
 T5 = Family(
-    "T5ForConditionalGeneration", T5Config, read_t5, t5, t5_names, tied=tied_t5, adjust=own_head
+    "T5ForConditionalGeneration",
+    T5Config,
+    read_t5,
+    t5,
+    t5_names,
+    write_t5,
+    {"dropout_rate": 0.0},
+    tied_t5,
+    ignored=("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",),
+    adjust=own_head,
 )

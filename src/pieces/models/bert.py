@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block, Stack
-from pieces.checks import refuse, require_ids, require_module, require_share
+from pieces.checks import checked, refuse, require_module, require_share
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu, require_activation
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.norms import LayerNorm
-from pieces.positions import Learned, PositionalEncoding
+from pieces.positions import Learned
 from pieces.residual import PostNorm
 
 Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
@@ -24,7 +24,10 @@ Ids = Int[Tensor, "B T"]
 
 @dataclass(frozen=True)
 class BertConfig(Config):
-    """Sizes of a BERT. ``n_segments``: sentence A, sentence B."""
+    """Sizes of a BERT. ``n_segments``: sentence A, sentence B.
+
+    ``pooler``: the layer behind ``pooled``; many sentence encoders have none.
+    """
 
     vocab_size: int
     d_model: int
@@ -36,6 +39,7 @@ class BertConfig(Config):
     norm_eps: float = 1e-12
     activation: Activation = gelu
     dropout: float = field(default=0.1, metadata={"own_check": True})
+    pooler: bool = True
 
     def __post_init__(self) -> None:
         """Check the fields. A share of dropout may be 0."""
@@ -45,39 +49,37 @@ class BertConfig(Config):
 
 @dataclass(frozen=True)
 class BertMaskedLMConfig(BertConfig):
-    """The same, for ``bert_masked_lm``."""
+    """The same, for ``bert_masked_lm``, whose head needs no pooler."""
+
+    pooler: bool = False
 
 
+@checked
 class Bert(nn.Module):
     """Tokens to vectors that know their context on both sides.
 
     y = Stack(Norm(E[u] + p + s))
 
     s is the segment's vector. The ``pooler``, a linear layer, serves ``pooled``.
-    Source: Devlin et al. 2019 (BERT), 3. Raises: TypeError if a part is not a module.
+    Source: Devlin et al. 2019 (BERT), 3.
     """
 
     def __init__(
         self,
-        embedding: TokenEmbedding,
-        stack: Stack,
+        embedding: nn.Module,
+        stack: nn.Module,
         *,
-        position: PositionalEncoding,
-        segment: TokenEmbedding,
+        position: nn.Module,
+        segment: nn.Module,
         embedding_norm: nn.Module,
         pooler: nn.Module | None = None,
         dropout: nn.Module | None = None,
         config: Any = None,
     ) -> None:
         super().__init__()
-        parts = {"embedding": embedding, "stack": stack, "position": position, "segment": segment}
-        parts |= {"embedding_norm": embedding_norm, "dropout": dropout or nn.Identity()}
-        for name, part in parts.items():
-            require_module(name, part)
-            setattr(self, name, part)
-        self.pooler, self.config = pooler, config
-        if pooler is not None:
-            require_module("pooler", pooler)
+        self.embedding, self.position, self.segment = embedding, position, segment
+        self.embedding_norm, self.dropout = embedding_norm, dropout or nn.Identity()
+        self.stack, self.pooler, self.config = stack, pooler, config
 
     def forward(
         self, input_ids: Ids, *, mask: Mask = None, segments: Ids | None = None
@@ -85,35 +87,27 @@ class Bert(nn.Module):
         """Shapes: input_ids, segments [B, T] -> [B, T, D]. ``mask`` hides padding, [B, 1, 1, T].
 
         Segments left out are all 0.
-        Raises: TypeError, ValueError as the parts, and if segments are not of input_ids' shape.
         """
-        require_ids("input_ids", input_ids)
         segments = torch.zeros_like(input_ids) if segments is None else segments
-        if segments.shape != input_ids.shape:
-            rule = f"must be the shape of input_ids, {tuple(input_ids.shape)}"
-            refuse("segments.shape", tuple(segments.shape), rule, "give each token its segment")
         positions = torch.arange(input_ids.shape[1], device=input_ids.device)
         x = self.embedding(input_ids) + self.segment(segments)
         x = self.embedding_norm(self.position.add(x, positions))
         return self.stack(self.dropout(x), mask=mask)
 
     def pooled(self, hidden: Float[Tensor, "B T D"]) -> Float[Tensor, "B D"]:
-        """One vector for a text: tanh(h_0 W + b), of the first token. Shapes: -> [B, D].
-
-        Raises: ValueError if the model has no pooler.
-        """
+        """One vector for a text: tanh(h_0 W + b), of the first token. Shapes: -> [B, D]."""
         if self.pooler is None:
-            refuse("pooler", None, "this model has none", "build it with bert(config)")
+            refuse("pooler", None, "this model has none", "build it with pooler=True")
         return torch.tanh(self.pooler(hidden[:, 0]))
 
 
+@checked
 class BertMaskedLM(nn.Module):
     """BERT with the head that guesses the hidden words, from both sides.
 
     logits = Norm(gelu(h W + c)) Eᵀ + b
 
     Source: Devlin et al. 2019 (BERT), 3.1, and its published code.
-    Raises: TypeError if a part is not a module.
     """
 
     def __init__(
@@ -136,23 +130,24 @@ class BertMaskedLM(nn.Module):
         return F.linear(hidden, self.bert.embedding.weight, self.bias)
 
 
+@builder
 def bert(config: BertConfig) -> Bert:
-    """Build a BERT of random weights, with its pooler.
+    """Build a BERT of random weights.
 
-    Source: Devlin et al. 2019 (BERT), 3. Raises: TypeError, ValueError if a size is not an int of
-    at least 1, or n_heads does not divide d_model.
+    Source: Devlin et al. 2019 (BERT), 3.
     """
-    return _bert(config, nn.Linear(config.d_model, config.d_model))
+    return _bert(config)
 
 
+@builder
 def bert_masked_lm(config: BertMaskedLMConfig) -> BertMaskedLM:
     """Build a BERT with its masked-language head. Source and errors: as ``bert``."""
     D = config.d_model
-    parts = (_bert(config, None), nn.Linear(D, D), LayerNorm(D, eps=config.norm_eps))
+    parts = (_bert(config), nn.Linear(D, D), LayerNorm(D, eps=config.norm_eps))
     return BertMaskedLM(*parts, config.activation)
 
 
-def _bert(config: BertConfig, pooler: nn.Module | None) -> Bert:
+def _bert(config: BertConfig) -> Bert:
     """The parts that both have."""
     D = config.d_model
 
@@ -173,7 +168,7 @@ def _bert(config: BertConfig, pooler: nn.Module | None) -> Bert:
         position=Learned(config.max_seq_len, D),
         segment=TokenEmbedding(config.n_segments, D, std=0.02),
         embedding_norm=LayerNorm(D, eps=config.norm_eps),
-        pooler=pooler,
+        pooler=nn.Linear(D, D) if config.pooler else None,
         dropout=nn.Dropout(config.dropout),
         config=config,
     )

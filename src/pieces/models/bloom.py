@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.gpt2 import PlainConfig, plain_decoder
 from pieces.norms import LayerNorm
@@ -13,6 +14,7 @@ class BloomConfig(PlainConfig):
     """Sizes of a BLOOM. No position is beyond reach, so max_seq_len only says what it saw."""
 
 
+@builder
 def bloom(config: BloomConfig) -> DecoderOnly:
     """Build a BLOOM of random weights.
 

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import ParallelBlock, Stack
-from pieces.causal import CausalCore
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Rotary, Unscaled
@@ -36,6 +35,7 @@ class FalconConfig(Config):
     tied: bool = True
 
 
+@builder
 def falcon(config: FalconConfig) -> DecoderOnly:
     """Build a Falcon of random weights.
 
@@ -53,7 +53,7 @@ def falcon(config: FalconConfig) -> DecoderOnly:
     def block() -> ParallelBlock:
         heads = {"n_kv_heads": config.n_kv_heads, "bias": config.bias}
         return ParallelBlock(
-            MultiHeadAttention(D, config.n_heads, position=rotary, core=CausalCore(), **heads),
+            CachedAttention(D, config.n_heads, position=rotary, core=CausalCore(), **heads),
             FeedForward(D, config.d_ff, config.activation, bias=config.bias),
             *norms(config.n_norms),
         )

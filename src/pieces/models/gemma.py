@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from pieces.feedforward import GatedFeedForward, gelu_tanh
+from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, gated_decoder
 from pieces.norms import GemmaRMSNorm
@@ -17,6 +18,7 @@ class GemmaConfig(LlamaConfig):
     tied: bool = True
 
 
+@builder
 def gemma(config: GemmaConfig) -> DecoderOnly:
     """Build a Gemma of random weights.
 

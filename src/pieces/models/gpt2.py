@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
-from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu_tanh
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Learned, PositionalEncoding
@@ -45,6 +44,7 @@ class GPT2Config(PlainConfig):
     max_seq_len: int = 1024
 
 
+@builder
 def gpt2(config: GPT2Config) -> DecoderOnly:
     """Build a GPT-2 of random weights.
 
@@ -67,7 +67,7 @@ def plain_decoder(
 
     def block() -> Block:
         return Block(
-            MultiHeadAttention(config.d_model, config.n_heads, bias=config.bias, core=CausalCore()),
+            CachedAttention(config.d_model, config.n_heads, bias=config.bias, core=CausalCore()),
             FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias),
             attention_residual=PreNorm(norm()),
             feed_forward_residual=PreNorm(norm()),

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, ParallelBlock, Stack
-from pieces.causal import CausalCore
 from pieces.checks import require
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm
 from pieces.positions import Rotary, Unscaled
@@ -62,6 +61,7 @@ class GPTNeoXConfig(Config):
     tied: bool = False
 
 
+@builder
 def gpt_neox(config: GPTNeoXConfig) -> DecoderOnly:
     """Build a GPT-NeoX of random weights.
 
@@ -78,7 +78,7 @@ def gpt_neox(config: GPTNeoXConfig) -> DecoderOnly:
     def block() -> nn.Module:
         heads = {"bias": config.bias, "position": rotary, "core": CausalCore()}
         return arrange(
-            MultiHeadAttention(D, config.n_heads, **heads),
+            CachedAttention(D, config.n_heads, **heads),
             FeedForward(D, config.d_ff, config.activation),
             LayerNorm(D, eps=config.norm_eps),
             LayerNorm(D, eps=config.norm_eps),

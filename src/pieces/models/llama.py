@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
-from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import GatedFeedForward
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import RMSNorm
 from pieces.positions import Llama3, Rotary, Unscaled
@@ -44,6 +43,7 @@ class LlamaConfig(Config):
     ff_bias: bool = False
 
 
+@builder
 def llama(config: LlamaConfig) -> DecoderOnly:
     """Build a LLaMA of random weights.
 
@@ -75,7 +75,7 @@ def gated_decoder(
     rotary = Rotary(head_dim, base=config.rope_base, scaling=config.rope_scaling)
 
     def block(layer: int) -> Block:
-        attention = MultiHeadAttention(
+        attention = CachedAttention(
             config.d_model,
             config.n_heads,
             n_kv_heads=config.n_kv_heads,

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from pieces.causal import CausalCore
+from pieces.attention import CausalCore
+from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, dense, gated_decoder
 
@@ -14,6 +15,7 @@ class MistralConfig(LlamaConfig):
     window: int | None = None
 
 
+@builder
 def mistral(config: MistralConfig) -> DecoderOnly:
     """Build a Mistral of random weights.
 

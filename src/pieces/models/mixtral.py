@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from pieces.causal import CausalCore
+from pieces.attention import CausalCore
+from pieces.checks import require
+from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import gated_decoder
 from pieces.models.mistral import MistralConfig
@@ -17,12 +19,15 @@ class MixtralConfig(MistralConfig):
     k: int = 2
 
 
+@builder
 def mixtral(config: MixtralConfig) -> DecoderOnly:
     """Build a Mixtral of random weights.
 
     Source: Jiang et al. 2024 (Mixtral), 2. Raises: TypeError, ValueError as ``mistral``, and if
-    n_experts or k is not an int of at least 1, or k is above n_experts.
+    n_experts or k is not an int of at least 1, k is above n_experts, or ff_bias is True.
     """
+    rule, remedy = "experts have no biases", "leave it out"
+    require(not config.ff_bias, "ff_bias", config.ff_bias, rule, remedy)
 
     def experts() -> MixtureOfExperts:
         router = Router(config.d_model, config.n_experts, config.k)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pieces.feedforward import Activation, gelu
+from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.gpt2 import PlainConfig, plain_decoder
 from pieces.positions import ALiBi
@@ -17,6 +18,7 @@ class MPTConfig(PlainConfig):
     steepest: float = 8.0
 
 
+@builder
 def mpt(config: MPTConfig) -> DecoderOnly:
     """Build an MPT of random weights.
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pieces.feedforward import Activation, relu
+from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.gpt2 import PlainConfig, plain_decoder
 from pieces.positions import Learned
@@ -15,6 +16,7 @@ class OPTConfig(PlainConfig):
     activation: Activation = relu
 
 
+@builder
 def opt(config: OPTConfig) -> DecoderOnly:
     """Build an OPT of random weights. (The 350M model, which is post-norm, is not of this shape.)
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from pieces.causal import CausalCore
+from pieces.attention import CausalCore
+from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, dense, gated_decoder
 
@@ -16,6 +17,7 @@ class Qwen2Config(LlamaConfig):
     bias: bool = True
 
 
+@builder
 def qwen2(config: Qwen2Config) -> DecoderOnly:
     """Build a Qwen2 of random weights.
 

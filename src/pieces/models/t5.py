@@ -6,12 +6,17 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from pieces.attention import AttentionCore, MultiHeadAttention
+from pieces.attention import (
+    AttentionCore,
+    CachedAttention,
+    CausalCore,
+    CrossAttention,
+    MultiHeadAttention,
+)
 from pieces.blocks import Block, CrossBlock, Stack
-from pieces.causal import CausalCore
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu_tanh, relu
-from pieces.models.config import Config
+from pieces.models.config import Config, builder
 from pieces.models.encoder_decoder import EncoderDecoder
 from pieces.norms import RMSNorm
 from pieces.positions import T5Buckets
@@ -52,6 +57,7 @@ class T5Config(Config):
     scaled: bool = True
 
 
+@builder
 def t5(config: T5Config) -> EncoderDecoder:
     """Build a T5 of random weights.
 
@@ -61,8 +67,11 @@ def t5(config: T5Config) -> EncoderDecoder:
     D, H = config.d_model, config.n_heads
     depth = config.n_layers if config.n_decoder_layers is None else config.n_decoder_layers
 
-    def attention(core: AttentionCore) -> MultiHeadAttention:
-        return MultiHeadAttention(D, H, head_dim=config.head_dim, core=core)
+    def attention(
+        kind: type[MultiHeadAttention] = MultiHeadAttention,
+        core: type[AttentionCore] = AttentionCore,
+    ) -> MultiHeadAttention:
+        return kind(D, H, head_dim=config.head_dim, core=core(score=dot))
 
     def residual() -> PreNorm:
         return PreNorm(RMSNorm(D, eps=config.norm_eps))
@@ -70,12 +79,12 @@ def t5(config: T5Config) -> EncoderDecoder:
     def encoder_block() -> Block:
         residuals = {"attention_residual": residual(), "feed_forward_residual": residual()}
         network = config.feed_forward(D, config.d_ff)
-        return Block(attention(AttentionCore(dot)), network, **residuals)
+        return Block(attention(), network, **residuals)
 
     def decoder_block() -> CrossBlock:
         kinds = ("attention_residual", "cross_residual", "feed_forward_residual")
         residuals = {kind: residual() for kind in kinds}
-        own, cross = attention(CausalCore(score=dot)), attention(AttentionCore(dot))
+        own, cross = attention(CachedAttention, CausalCore), attention(CrossAttention)
         return CrossBlock(own, cross, config.feed_forward(D, config.d_ff), **residuals)
 
     buckets = (H, config.num_buckets, config.max_distance)

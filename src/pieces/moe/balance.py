@@ -8,13 +8,14 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from pieces.checks import require, require_mask, require_module
-from pieces.moe.router import Router, Routing, require_choice, require_float
+from pieces.checks import checked, require, require_mask
+from pieces.moe.router import Router, Routing, require_choice
 
 Logits = Float[Tensor, "*batch E"]
 Real = Bool[Tensor, "..."] | None
 
 
+@checked
 def load_balancing_loss(logits: Logits, k: int, mask: Real = None) -> Float[Tensor, ""]:
     """k if all experts are used alike, up to E where the same k get everything.
 
@@ -26,33 +27,32 @@ def load_balancing_loss(logits: Logits, k: int, mask: Real = None) -> Float[Tens
     padding out, and stretches to the leading axes of the logits.
 
     Source: Fedus et al. 2021 (Switch Transformer), 2.2, eq. (4) to (6), there with k = 1.
-    Shapes: logits [..., E], mask [...] -> one number. Raises: TypeError, ValueError as ``route``,
-    TypeError if mask is not bool, ValueError if it does not fit.
+    Shapes: logits [..., E], mask [...] -> one number.
     """
     require_choice(logits, k)
     real, tokens = _real(logits, mask), tuple(range(logits.ndim - 1))
     probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=-1)
     chosen = F.one_hot(probabilities.topk(k, dim=-1).indices, logits.shape[-1]).sum(dim=-2)
-    share = (chosen * real).sum(dim=tokens) / real.sum()
-    probability = (probabilities * real).sum(dim=tokens) / real.sum()
+    number = real.sum().clamp(min=1)  # no token at all costs nothing
+    share = (chosen * real).sum(dim=tokens) / number
+    probability = (probabilities * real).sum(dim=tokens) / number
     return logits.shape[-1] * (share * probability).sum()
 
 
+@checked
 def router_z_loss(logits: Logits, mask: Real = None) -> Float[Tensor, ""]:
     """Keeps the logits small, where rounding harms the softmax least.
 
     loss = mean over tokens of (ln sum of exp(logits))²
 
     Source: Zoph et al. 2022 (ST-MoE), eq. (5). Shapes: logits [..., E], mask [...] -> one number.
-    Raises: TypeError if logits are not floating-point or mask is not bool, ValueError if it does
-    not fit.
     """
-    require_float("logits", logits)
     real = _real(logits, mask).squeeze(-1)
     wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    return (wide.logsumexp(dim=-1).square() * real).sum() / real.sum()
+    return (wide.logsumexp(dim=-1).square() * real).sum() / real.sum().clamp(min=1)
 
 
+@checked
 @contextmanager
 def watch_routing(model: nn.Module) -> Iterator[list[Routing]]:
     """The ``Routing`` of every ``Router`` call in ``model``, in order, with its gradient.
@@ -62,9 +62,7 @@ def watch_routing(model: nn.Module) -> Iterator[list[Routing]]:
         balance = load_balancing_loss(torch.stack([r.logits for r in routings]), k)
 
     For losses; to look only, use ``trace.record``. On leaving, all hooks are removed.
-    Raises: ValueError if the model has no Router.
     """
-    require_module("model", model)
     routers = [module for module in model.modules() if isinstance(module, Router)]
     rule, remedy = "must contain a Router", "pass a model with mixtures of experts"
     require(len(routers) > 0, "model", type(model).__name__, rule, remedy)

@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.checks import (
+    Size,
+    checked,
     require,
     require_float,
-    require_instance,
-    require_int,
     require_module,
     require_whole,
 )
@@ -25,18 +25,17 @@ Rows = Float[Tensor, "R D"]
 Load = Int[Tensor, "E"]
 
 
+@checked
 class ExpertList(nn.Module):
     """Experts of any kind, such as ``FeedForward`` or ``GatedFeedForward``, one module each.
 
     y = [E_1(rows of expert 1), E_2(rows of expert 2), ...]
 
-    Source: source text (5.36). Raises: TypeError if an expert is not a module, ValueError if
-    there is none.
+    Source: source text (5.36).
     """
 
     def __init__(self, experts: Iterable[nn.Module]) -> None:
         super().__init__()
-        require_instance("experts", experts, Iterable, "pass a list of modules")
         experts = list(experts)
         rule, remedy = "must not be empty", "pass at least one expert"
         require(len(experts) > 0, "experts", experts, rule, remedy)
@@ -46,16 +45,14 @@ class ExpertList(nn.Module):
         self.experts = nn.ModuleList(experts)
 
     def forward(self, x: Rows, load: Load) -> Rows:
-        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D].
-
-        Raises: TypeError, ValueError if x or load do not fit.
-        """
+        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D]."""
         require_rows(x, load, self.n_experts)
         slices = x.split(load.tolist())
         pairs = zip(self.experts, slices, strict=True)
         return torch.cat([expert(rows) for expert, rows in pairs if _must_run(rows)] or [x])
 
 
+@checked
 class GatedExperts(nn.Module):
     """E experts of the kind ``GatedFeedForward``, their weights stacked: the fast kind.
 
@@ -64,17 +61,13 @@ class GatedExperts(nn.Module):
     On a GPU in bfloat16 all slices run in one grouped kernel, elsewhere one after another.
     Source: Jiang et al. 2024 (Mixtral), 2.1; source text (5.23), (5.36).
     Shapes: gate_up [E, 2 F, D], the gate's rows first; down [E, D, F].
-    Raises: TypeError, ValueError if a size is not an int of at least 1; TypeError if activation
-    cannot be called.
     """
 
     def __init__(
-        self, n_experts: int, d_model: int, d_ff: int, activation: Activation = swish
+        self, n_experts: Size, d_model: Size, d_ff: Size, activation: Activation = swish
     ) -> None:
         super().__init__()
-        require_int("n_experts", n_experts)
-        require_int("d_model", d_model)
-        require_int("d_ff", d_ff)
+        self.d_model = d_model
         require_activation(activation)
         self.n_experts, self.activation = n_experts, activation
         self.gate_up = nn.Parameter(torch.empty(n_experts, 2 * d_ff, d_model))
@@ -84,10 +77,7 @@ class GatedExperts(nn.Module):
             nn.init.uniform_(weight, -bound, bound)
 
     def forward(self, x: Rows, load: Load) -> Rows:
-        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D].
-
-        Raises: TypeError, ValueError if x or load do not fit.
-        """
+        """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D]."""
         require_rows(x, load, self.n_experts)
         if has_grouped_kernel(x, self.gate_up, self.down):
             return self._all_at_once(x, load)
@@ -118,7 +108,7 @@ class GatedExperts(nn.Module):
 
 
 def require_rows(x: Rows, load: Load, n_experts: int) -> None:
-    """Refuse what is not rows and one number for each expert. Raises: TypeError, ValueError."""
+    """Refuse what is not rows and one number for each expert."""
     require_float("x", x)
     require_whole("load", load)
     rule, remedy = "must be 2-D [R, D]", "flatten the batch: x.flatten(0, -2)"
@@ -127,6 +117,7 @@ def require_rows(x: Rows, load: Load, n_experts: int) -> None:
     require(load.shape == (n_experts,), "load.shape", tuple(load.shape), rule, remedy)
 
 
+@checked
 def has_grouped_kernel(x: Tensor, *weights: Tensor) -> bool:
     """Whether torch's grouped matrix product is one kernel here: bfloat16, on a recent GPU.
 

@@ -4,9 +4,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import require, require_module
+from pieces.checks import checked, require, require_module
 
 
+@checked(shields=False)
 class MixtureOfExperts(nn.Module):
     """Each token visits the experts its router chooses; their outputs are added, by weight.
 
@@ -17,8 +18,7 @@ class MixtureOfExperts(nn.Module):
     ``trace.record(model, outputs=[Router])``.
 
     Source: Shazeer et al. 2017, 2, eq. (1); shared: Dai et al. 2024 (DeepSeekMoE), 3.2; source text
-    (5.36). Raises: TypeError if a part is not a module, or router or experts have no n_experts;
-    ValueError if these differ.
+    (5.36).
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class MixtureOfExperts(nn.Module):
             require_module("shared", shared)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
-        """Shapes: x [..., D] -> [..., D]. Raises: TypeError, ValueError if x does not fit."""
+        """Shapes: x [..., D] -> [..., D]."""
         weights, experts, _ = self.router(x)
         tokens, owner = x.reshape(-1, x.shape[-1]), experts.flatten()  # owner: of each visit
         k = experts.shape[-1]
@@ -52,7 +52,7 @@ class MixtureOfExperts(nn.Module):
 
 
 def require_part(argument: str, part: nn.Module, kind: str) -> None:
-    """Refuse what is not a module with ``n_experts``. Raises: TypeError."""
+    """Refuse what is not a module with ``n_experts``."""
     require_module(argument, part)
     rule, known = "must know its n_experts", hasattr(part, "n_experts")
     require(known, argument, type(part).__name__, rule, f"pass a {kind}", TypeError)

@@ -13,12 +13,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pieces.checks import (
+    Size,
+    checked,
     require,
-    require_features,
     require_float,
     require_int,
     require_positive,
-    require_whole,
 )
 
 Logits = Float[Tensor, "*batch E"]
@@ -35,6 +35,7 @@ class Routing(NamedTuple):
     logits: Tensor
 
 
+@checked
 def route(logits: Logits, k: int) -> tuple[Weights, Experts]:
     """The k largest logits, softmax over these: a token's weights sum to 1.
 
@@ -43,13 +44,13 @@ def route(logits: Logits, k: int) -> tuple[Weights, Experts]:
     With k = 1 the weight is always 1, and the router gets no gradient from the output.
     Source: Jiang et al. 2024 (Mixtral), 2.1; source text (5.35).
     Shapes: logits [..., E] -> weights, experts [..., k], best first.
-    Raises: TypeError, ValueError if k is not an int of 1 .. E.
     """
     require_choice(logits, k)
     best, experts = logits.topk(k, dim=-1)
     return _wide(best).softmax(dim=-1), experts
 
 
+@checked
 def route_softmax_first(logits: Logits, k: int) -> tuple[Weights, Experts]:
     """Softmax over all, the k largest, divided by their sum: the same numbers as ``route``.
 
@@ -59,6 +60,7 @@ def route_softmax_first(logits: Logits, k: int) -> tuple[Weights, Experts]:
     return weights / weights.sum(dim=-1, keepdim=True), experts
 
 
+@checked
 def route_unnormalised(logits: Logits, k: int) -> tuple[Weights, Experts]:
     """Softmax over all, and the k largest of it as they are: the router learns even with k = 1.
 
@@ -71,24 +73,22 @@ def route_unnormalised(logits: Logits, k: int) -> tuple[Weights, Experts]:
     return _wide(logits).softmax(dim=-1).topk(k, dim=-1)
 
 
-def within_capacity(experts: Experts, n_experts: int, capacity: int) -> Bool[Tensor, "*batch k"]:
+@checked
+def within_capacity(experts: Experts, n_experts: Size, capacity: Size) -> Bool[Tensor, "*batch k"]:
     """Which choices still find room, if an expert takes ``capacity`` tokens and drops the rest.
 
     All first choices come before all second ones; among equals, earlier tokens come first.
 
     Source: Lepikhin et al. 2020 (GShard), 2.2. Shapes: experts [..., k] -> bool [..., k].
-    Raises: TypeError, ValueError if experts are not whole numbers, or a size is below 1.
     """
-    require_whole("experts", experts)
-    require_int("n_experts", n_experts)
-    require_int("capacity", capacity)
-    k = experts.shape[-1]
+    k, experts = experts.shape[-1], experts.long()
     in_order = experts.reshape(-1, k).mT.flatten()  # first choices of all tokens, then second ones
     taken = F.one_hot(in_order, n_experts).cumsum(dim=0)
     place = taken.gather(1, in_order[:, None]).squeeze(1)  # 1 is the first in the queue
     return (place <= capacity).view(k, -1).mT.reshape(experts.shape)
 
 
+@checked
 class Router(nn.Module):
     """One linear map scores the experts; ``choose`` takes the k best and weighs them.
 
@@ -101,22 +101,19 @@ class Router(nn.Module):
     inference should have it.
 
     Source: source text (5.35). Shapes: gate.weight [n_experts, d_model], no bias.
-    Raises: TypeError, ValueError if a size is not an int of at least 1, k is above n_experts, or
-    capacity_factor not above 0; TypeError if choose cannot be called.
     """
 
     def __init__(
         self,
-        d_model: int,
-        n_experts: int,
+        d_model: Size,
+        n_experts: Size,
         k: int,
         *,
         choose: Choice = route,
         capacity_factor: float | None = None,
     ) -> None:
         super().__init__()
-        require_int("d_model", d_model)
-        require_int("n_experts", n_experts)
+        self.d_model = d_model
         require_k(k, n_experts)
         require(callable(choose), "choose", choose, "must be a function", "pass route", TypeError)
         if capacity_factor is not None:
@@ -126,11 +123,7 @@ class Router(nn.Module):
         self.gate = nn.Linear(d_model, n_experts, bias=False)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Routing:
-        """Shapes: x [..., D] -> weights, experts [..., k], logits [..., E].
-
-        Raises: TypeError, ValueError if x is not floating-point [..., D].
-        """
-        require_features("x", x, self.gate.in_features)
+        """Shapes: x [..., D] -> weights, experts [..., k], logits [..., E]."""
         logits = self.gate(x)
         weights, experts = self.choose(logits, self.k)
         if self.capacity_factor is not None:
@@ -145,14 +138,14 @@ class Router(nn.Module):
 
 
 def require_k(k: int, n_experts: int) -> None:
-    """Refuse what is not an int of 1 .. n_experts. Raises: TypeError, ValueError."""
+    """Refuse what is not an int of 1 .. n_experts."""
     require_int("k", k)
     rule, remedy = f"must be at most the {n_experts} experts", "choose fewer, or build more"
     require(k <= n_experts, "k", k, rule, remedy)
 
 
 def require_choice(logits: Tensor, k: int) -> None:
-    """Refuse logits or a k that ``route`` cannot use. Raises: TypeError, ValueError."""
+    """Refuse logits or a k that ``route`` cannot use."""
     require_float("logits", logits)
     require_k(k, logits.shape[-1])
 

@@ -6,7 +6,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import Number, require, require_float, require_int, require_positive
+from pieces.checks import (
+    Positive,
+    Size,
+    checked,
+    require,
+)
 from pieces.masks import Device
 from pieces.positions.encoding import (
     KeyPositions,
@@ -14,11 +19,13 @@ from pieces.positions.encoding import (
     Positions,
     key_positions,
     relative_positions,
+    with_batch,
 )
 
 
+@checked
 def alibi_slopes(
-    n_heads: int, steepest: Number = 8.0, *, device: Device = None
+    n_heads: Size, steepest: Positive = 8.0, *, device: Device = None
 ) -> Float[Tensor, "{n_heads}"]:
     """The slopes m, for any number of heads.
 
@@ -28,16 +35,16 @@ def alibi_slopes(
     the missing heads take every other slope of 2n heads, in the order 1, 3, 5: not sorted.
 
     Source: Press et al. 2022 (ALiBi), 3, and its published code; source text, ALiBi listing.
-    Shapes: -> [n_heads], float32. Raises: TypeError, ValueError if n_heads is not an int >= 1.
+    Shapes: -> [n_heads], float32.
     """
-    require_int("n_heads", n_heads)
-    require_positive("steepest", steepest)
     n = 2 ** math.floor(math.log2(n_heads))
-    first = torch.arange(1, n + 1, device=device) / n
-    others = (torch.arange(n_heads - n, device=device) + 0.5) / n
+    options = {"dtype": torch.float32, "device": device}  # whatever torch's default dtype is
+    first = torch.arange(1, n + 1, **options) / n
+    others = (torch.arange(n_heads - n, **options) + 0.5) / n
     return torch.exp2(-steepest * torch.cat((first, others)))
 
 
+@checked
 class ALiBi(PositionalEncoding):
     """Attention with linear biases: the further away a key, the lower its score.
 
@@ -49,13 +56,10 @@ class ALiBi(PositionalEncoding):
     float32, and 0 where i = j.
 
     Source: Press et al. 2022 (ALiBi), 3; source text, ALiBi. ``steepest`` is MPT's alibi_bias_max.
-    Raises: TypeError, ValueError if n_heads is not an int of at least 1 or steepest not above 0.
     """
 
-    def __init__(self, n_heads: int, *, steepest: Number = 8.0) -> None:
+    def __init__(self, n_heads: Size, *, steepest: Positive = 8.0) -> None:
         super().__init__()
-        require_int("n_heads", n_heads)
-        require_positive("steepest", steepest)
         self.n_heads, self.steepest = n_heads, steepest
 
     def forward(
@@ -64,24 +68,21 @@ class ALiBi(PositionalEncoding):
         """The bias between any positions; keys left out are the queries. Once for all layers.
 
         Shapes: queries [T] or [B, T], keys [S] or [B, S] -> [1, H, T, S] or [B, H, T, S], float32.
-        Raises: TypeError, ValueError if the positions are not whole numbers of these shapes.
         """
         distance = relative_positions(queries, queries if keys is None else keys).abs()
         slopes = alibi_slopes(self.n_heads, self.steepest, device=distance.device)
-        return -slopes[:, None, None] * distance.view(-1, 1, *distance.shape[-2:])
+        return -slopes[:, None, None] * with_batch(distance, 3)[:, None]
 
     def bias(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "#B H T S"]:
-        """The bias for the queries at ``positions``. Raises: ValueError if q has other heads."""
-        require_float("q", q)
-        require_float("k", k)
+        """The bias for the queries at ``positions``."""
         rule, remedy = f"axis 1 must be the {self.n_heads} heads", "build ALiBi(n_heads)"
         require(q.shape[1] == self.n_heads, "q.shape", tuple(q.shape), rule, remedy)
         return self(positions, key_positions(positions, k.shape[2]))
 
     def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Tensor]:
-        """The bias, computed in float32 and cast. Raises: as ``forward``."""
+        """The bias, computed in float32 and cast."""
         return {"bias": self(positions, key_positions(positions, S)).to(dtype)}
 
     def extra_repr(self) -> str:

@@ -10,14 +10,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import refuse, require_int, require_whole
+from pieces.checks import Size, checked, refuse, require_whole
 
 Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"]
 KeyPositions = Int[Tensor, "S"] | Int[Tensor, "#B S"]
 
 
+@checked
 class PositionalEncoding(nn.Module):
     """What positions do to a model: as it stands, nothing."""
+
+    def acts(self) -> bool:
+        """Whether positions mean anything to it."""
+        return type(self) is not PositionalEncoding
 
     def add(self, embeddings: Float[Tensor, "B T D"], positions: Positions) -> Tensor:
         """Place 1, once below the first layer: embeddings [B, T, D] -> [B, T, D]."""
@@ -47,29 +52,33 @@ class PositionalEncoding(nn.Module):
         return {}
 
 
-def key_positions(positions: Positions, S: int) -> KeyPositions:
+@checked
+def key_positions(positions: Positions, S: Size) -> KeyPositions:
     """Positions of the S keys that end with the queries' own tokens.
 
     Without a cache the keys are the same tokens. With one, older keys stand before the queries
     without a gap, so in a batch padded on the left the padding gets negative positions.
     Shapes: positions [T] or [B, T] -> [S] or [B, S].
     """
-    require_positions("positions", positions)
-    require_int("S", S)
+    positions = positions.long()  # a byte ends at 255, and not with an error
     if positions.shape[-1] == S:
         return positions
     return positions[..., -1:] + torch.arange(1 - S, 1, device=positions.device)
 
 
+@checked
 def relative_positions(queries: Positions, keys: KeyPositions) -> Int[Tensor, "*batch T S"]:
     """How many steps key j lies before (negative) or behind query i: j - i.
 
     Shapes: queries [T] or [B, T], keys [S] or [B, S] -> [T, S] or [B, T, S].
-    Raises: TypeError if they are not whole numbers, ValueError if they have other axes.
     """
-    require_positions("queries", queries)
-    require_positions("keys", keys)
-    return keys[..., None, :] - queries[..., :, None]
+    return keys.long()[..., None, :] - queries.long()[..., :, None]
+
+
+@checked
+def with_batch(x: Tensor, ndim: int) -> Tensor:
+    """With a batch of one in front, if positions [T] left it out."""
+    return x if x.ndim == ndim else x[None]
 
 
 def require_positions(argument: str, positions: Tensor, of: tuple[int, int] | None = None) -> None:

@@ -4,10 +4,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import look_up, require_int, require_sequence
-from pieces.positions.encoding import PositionalEncoding, Positions, require_positions
+from pieces.checks import Size, checked, look_up
+from pieces.positions.encoding import PositionalEncoding, Positions
 
 
+@checked
 class Learned(PositionalEncoding):
     """A table with a row for each position up to ``max_seq_len``, and none beyond.
 
@@ -15,32 +16,23 @@ class Learned(PositionalEncoding):
 
     Source: Gehring et al. 2017, 3.1; Devlin et al. 2019 (BERT), 3; source text (5.1), (5.25).
     Shapes: weight [max_seq_len, d_model], started as N(0, 0.02²) as in BERT and GPT-2.
-    Raises: TypeError, ValueError if a size is not an int of at least 1.
     """
 
-    def __init__(self, max_seq_len: int, d_model: int) -> None:
+    def __init__(self, max_seq_len: Size, d_model: Size) -> None:
         super().__init__()
-        require_int("max_seq_len", max_seq_len)
-        require_int("d_model", d_model)
+        self.d_model = d_model
         self.weight = nn.Parameter(torch.empty(max_seq_len, d_model))
         nn.init.normal_(self.weight, std=0.02)
 
     def forward(self, positions: Positions) -> Float[Tensor, "*batch T D"]:
-        """The rows. Shapes: positions [T] or [B, T] -> [T, D] or [B, T, D].
-
-        Raises: TypeError, ValueError if the positions are not whole numbers [T] or [B, T], or
-        (on the CPU; a GPU stops with a device assertion) lie outside 0 .. max_seq_len - 1.
-        """
-        require_positions("positions", positions)
+        """The rows. Shapes: positions [T] or [B, T] -> [T, D] or [B, T, D]."""
         remedy = "shorten the input, train a longer table, or use Sinusoidal or Rotary"
-        return look_up("positions", positions, self.weight, remedy)
+        return look_up("positions", positions.long(), self.weight, remedy)
 
     def add(
         self, embeddings: Float[Tensor, "B T D"], positions: Positions
     ) -> Float[Tensor, "B T D"]:
-        """x_t = v_t + p_t. Raises: TypeError, ValueError as ``forward``, or if sizes differ."""
-        require_sequence("embeddings", embeddings, self.weight.shape[1])
-        require_positions("positions", positions, embeddings.shape[:2])
+        """x_t = v_t + p_t."""
         return embeddings + self(positions).to(embeddings.dtype)
 
     def extra_repr(self) -> str:

@@ -7,16 +7,20 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pieces.checks import (
-    Number,
+    Positive,
+    Size,
+    checked,
     default_int,
     refuse,
     require,
-    require_float,
     require_instance,
-    require_int,
-    require_positive,
 )
-from pieces.positions.encoding import PositionalEncoding, Positions, require_positions
+from pieces.positions.encoding import (
+    PositionalEncoding,
+    Positions,
+    require_positions,
+    with_batch,
+)
 from pieces.positions.scaling import Unscaled
 
 
@@ -27,6 +31,7 @@ class Rotation(NamedTuple):
     sin: Float[Tensor, "#B 1 T R"]
 
 
+@checked
 class Halves:
     """Dimension i is turned with i + R/2, as in GPT-NeoX, LLaMA and transformers' rotate_half."""
 
@@ -39,6 +44,7 @@ class Halves:
         return x.roll(x.shape[-1] // 2, dims=-1)
 
 
+@checked
 class Interleaved:
     """Dimension 2i is turned with 2i + 1, as in the paper, GPT-J and Meta's own LLaMA code.
 
@@ -55,6 +61,7 @@ class Interleaved:
         return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 
 
+@checked
 class Rotary(PositionalEncoding):
     """RoPE: each pair of dimensions is turned by an angle that grows with the position.
 
@@ -65,30 +72,27 @@ class Rotary(PositionalEncoding):
     pair; ``scaling`` gives the θ_i (``pieces.positions.scaling``). Nothing is trained or stored.
 
     Source: Su et al. 2021 (RoFormer), 3.2; source text, RoPE.
-    Sizes left out: rotary_dim is head_dim. Raises: TypeError, ValueError if rotary_dim is odd or
-    above head_dim, or base not above 0.
+    Sizes left out: rotary_dim is head_dim.
     """
 
     def __init__(
         self,
-        head_dim: int,
+        head_dim: Size,
         *,
         rotary_dim: int | None = None,
-        base: Number = 10000.0,
+        base: Positive = 10000.0,
         layout: Halves | Interleaved | None = None,
         scaling: Unscaled | None = None,
     ) -> None:
         super().__init__()
-        require_int("head_dim", head_dim)
         rotary_dim = default_int("rotary_dim", rotary_dim, head_dim)
         fits = rotary_dim % 2 == 0 and rotary_dim <= head_dim
         rule = f"must be even and at most head_dim = {head_dim}"
         require(fits, "rotary_dim", rotary_dim, rule, "pass rotary_dim=, an even number")
-        require_positive("base", base)
         self.head_dim, self.rotary_dim, self.base = head_dim, rotary_dim, base
         self.layout = Halves() if layout is None else layout
         self.scaling = Unscaled() if scaling is None else scaling
-        kinds = Halves | Interleaved
+        kinds = (Halves, Interleaved)
         rule, remedy = "must be Halves() or Interleaved()", "pass an object, not its class"
         require(isinstance(self.layout, kinds), "layout", layout, rule, remedy, TypeError)
         require_instance("scaling", self.scaling, Unscaled, "pass Linear(2.0), say")
@@ -98,13 +102,11 @@ class Rotary(PositionalEncoding):
 
         Angles are computed in float32 at least, then cast: pass the dtype of the model.
         Shapes: positions [T] or [B, T] -> cos, sin [1, 1, T, R] or [B, 1, T, R], R = rotary_dim.
-        Raises: TypeError, ValueError if the positions are not whole numbers [T] or [B, T].
         """
-        require_positions("positions", positions)
         working = torch.promote_types(dtype, torch.float32)
         frequencies = self.scaling(self.rotary_dim, self.base, positions, working)
         angles = positions.to(working)[..., None] * frequencies
-        angles = angles.view(-1, 1, *angles.shape[-2:])
+        angles = with_batch(angles, 3)[:, None]
         cos, sin = (f * self.scaling.attention_factor for f in (angles.cos(), angles.sin()))
         return Rotation(self.layout.pair(cos, cos).to(dtype), self.layout.pair(-sin, sin).to(dtype))
 
@@ -117,10 +119,7 @@ class Rotary(PositionalEncoding):
         """Turn q and k, of the same tokens. ``positions`` may be the rotation itself.
 
         Shapes: q [B, H, T, K], k [B, G, T, K] -> the same.
-        Raises: ValueError if K is not head_dim or q and k differ in T; as ``forward``.
         """
-        require_float("q", q)
-        require_float("k", k)
         if not isinstance(positions, Rotation):
             require_positions("positions", positions, (q.shape[0], q.shape[2]))
             positions = self(positions, q.dtype)
@@ -137,7 +136,7 @@ class Rotary(PositionalEncoding):
         return turned[:, : q.shape[1]], turned[:, q.shape[1] :]
 
     def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Rotation]:
-        """The rotation. Raises: as ``forward``."""
+        """The rotation."""
         return {"positions": self(positions, dtype)}
 
     def _turn(self, x: Tensor, rotation: Rotation) -> Tensor:

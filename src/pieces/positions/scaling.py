@@ -11,12 +11,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import Number, require, require_int, require_positive
+from pieces.checks import Number, checked, require, require_int, require_positive
 
 Frequencies = Float[Tensor, "half"]
 Base = Number | Float[Tensor, ""]
 
 
+@checked
 class Unscaled:
     """The plain frequencies: pair i turns by θ_i at each step, once in 2π / θ_i steps.
 
@@ -58,7 +59,7 @@ class Linear(Unscaled):
 
     θ'_i = θ_i / factor
 
-    Source: Chen et al. 2023 (Position Interpolation), 2.3. Raises: ValueError unless factor > 0.
+    Source: Chen et al. 2023 (Position Interpolation), 2.3.
     """
 
     factor: Number
@@ -78,8 +79,7 @@ class NTKAware(Unscaled):
 
     base' = base factor^(dim / (dim - 2))
 
-    Source: bloc97 2023; Peng et al. 2023 (YaRN), 3.1. Raises: ValueError unless factor > 0, and
-    when called with dim = 2.
+    Source: bloc97 2023; Peng et al. 2023 (YaRN), 3.1.
     """
 
     factor: Number
@@ -103,8 +103,7 @@ class DynamicNTK(Unscaled):
     were cached at a smaller L keep their angles, so decoding step by step is then not the same
     as one pass over the whole text (nor is it in transformers).
 
-    Source: emozilla 2023; Peng et al. 2023 (YaRN), 3.3. Raises: as ``NTKAware``, and TypeError,
-    ValueError if max_seq_len is not an int of at least 1.
+    Source: emozilla 2023; Peng et al. 2023 (YaRN), 3.3.
     """
 
     factor: Number
@@ -117,12 +116,12 @@ class DynamicNTK(Unscaled):
 
     def stretch(self, dim: int, base: Number, positions: Tensor | None) -> Base:
         """By the part of the factor that the length asks for; no positions mean a short text."""
-        if positions is None:
+        if positions is None or positions.numel() == 0:
             return base
-        length = (positions.max() + 1).clamp(min=self.max_seq_len)
-        return base * (self.factor * length / self.max_seq_len - (self.factor - 1)) ** _exponent(
-            dim
-        )
+        # torch's default dtype, which an int would take on, may be a coarse one
+        length = (positions.long().max() + 1).clamp(min=self.max_seq_len).float()
+        needed = self.factor * length / self.max_seq_len - (self.factor - 1)
+        return base * needed ** _exponent(dim)
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class YaRN(Unscaled):
     0.1 ln(factor) + 1, or 1 for a factor below 1.
 
     Source: Peng et al. 2023 (YaRN), 3.2 to 3.4, and its published code, which rounds the ends of
-    the ramp to whole i (``truncate``). Raises: ValueError unless all numbers are above 0.
+    the ramp to whole i (``truncate``).
     """
 
     factor: Number
@@ -179,7 +178,6 @@ class Llama3(Unscaled):
     s = (turns - low) / (high - low), held within 0 .. 1,  turns = max_seq_len θ_i / 2π
 
     Source: Grattafiori et al. 2024 (Llama 3), and its published code (apply_scaling).
-    Raises: ValueError unless all numbers are above 0 and high > low.
     """
 
     factor: Number

@@ -4,10 +4,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import Number, require_int, require_positive, require_sequence
-from pieces.positions.encoding import PositionalEncoding, Positions, require_positions
+from pieces.checks import (
+    Positive,
+    Size,
+    checked,
+)
+from pieces.positions.encoding import PositionalEncoding, Positions
 
 
+@checked
 class Sinusoidal(PositionalEncoding):
     """A clock with many hands: pair i of the columns turns once in 2π base^(2i/D) positions.
 
@@ -17,35 +22,26 @@ class Sinusoidal(PositionalEncoding):
     It is defined at every position, and has nothing to train and nothing to store.
 
     Source: Vaswani et al. 2017, 3.5; source text (5.1), (5.25).
-    Raises: TypeError, ValueError if d_model is not an int of at least 1 or base not above 0.
     """
 
-    def __init__(self, d_model: int, *, base: Number = 10000.0) -> None:
+    def __init__(self, d_model: Size, *, base: Positive = 10000.0) -> None:
         super().__init__()
-        require_int("d_model", d_model)
-        require_positive("base", base)
         self.d_model, self.base = d_model, base
 
     def forward(
         self, positions: Positions, dtype: torch.dtype = torch.float32
     ) -> Float[Tensor, "*batch T D"]:
-        """The codes. Shapes: positions [T] or [B, T] -> [T, D] or [B, T, D]; an odd D ends in sin.
-
-        Raises: TypeError, ValueError if the positions are not whole numbers [T] or [B, T].
-        """
-        require_positions("positions", positions)
+        """The codes. Shapes: positions [T] or [B, T] -> [..., T, D]; an odd D ends in sin."""
         # In float32 the angle itself is off by 0.004 at position 100,000.
         column = torch.arange(0, self.d_model, 2, device=positions.device, dtype=torch.float64)
-        angles = positions[..., None] / self.base ** (column / self.d_model)
+        angles = positions.long()[..., None] / self.base ** (column / self.d_model)
         pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)
         return pairs.flatten(-2)[..., : self.d_model].to(dtype)
 
     def add(
         self, embeddings: Float[Tensor, "B T D"], positions: Positions
     ) -> Float[Tensor, "B T D"]:
-        """x_t = v_t + PE[t]. Raises: TypeError, ValueError if either does not fit."""
-        require_sequence("embeddings", embeddings, self.d_model)
-        require_positions("positions", positions, embeddings.shape[:2])
+        """x_t = v_t + PE[t]."""
         return embeddings + self(positions, embeddings.dtype)
 
     def extra_repr(self) -> str:

@@ -6,16 +6,18 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import require, require_float, require_int, require_whole
+from pieces.checks import Size, checked, require, require_int
 from pieces.positions.encoding import (
     KeyPositions,
     PositionalEncoding,
     Positions,
     key_positions,
     relative_positions,
+    with_batch,
 )
 
 
+@checked
 def t5_bucket(
     relative: Int[Tensor, "*axes"],
     num_buckets: int = 32,
@@ -31,10 +33,9 @@ def t5_bucket(
 
     Source: Raffel et al. 2020 (T5), 2.1, and its published code.
     Shapes: any -> the same, 0 .. num_buckets - 1.
-    Raises: TypeError, ValueError if relative are not whole numbers, or as ``T5Buckets``.
     """
-    require_whole("relative", relative)
     exact = require_buckets(num_buckets, max_distance, bidirectional=bidirectional)
+    relative = relative.long()  # in a byte, distances above 127 would turn around
     n = num_buckets // 2 if bidirectional else num_buckets
     future = (relative > 0).long() * n if bidirectional else 0
     distance = relative.abs() if bidirectional else (-relative).clamp(min=0)
@@ -46,7 +47,7 @@ def t5_bucket(
 
 def require_buckets(num_buckets: int, max_distance: int, *, bidirectional: bool) -> int:
     """Refuse numbers with which nothing could be shared; return how many distances have a bucket
-    each. Raises: TypeError, ValueError.
+    each.
     """
     require_int("num_buckets", num_buckets, minimum=4 if bidirectional else 2)
     require_int("max_distance", max_distance)
@@ -56,6 +57,7 @@ def require_buckets(num_buckets: int, max_distance: int, *, bidirectional: bool)
     return exact
 
 
+@checked
 class T5Buckets(PositionalEncoding):
     """A bias by distance, trained: nearby distances one by one, far ones in ever wider buckets.
 
@@ -67,19 +69,17 @@ class T5Buckets(PositionalEncoding):
 
     Source: Raffel et al. 2020 (T5), 2.1; source text, T5 bias (where it is written r_(i-j)).
     Shapes: weight [num_buckets, n_heads], started as N(0, 0.02²).
-    Raises: TypeError, ValueError if a size is not an int or so small that nothing can be shared.
     """
 
     def __init__(
         self,
-        n_heads: int,
+        n_heads: Size,
         num_buckets: int = 32,
         max_distance: int = 128,
         *,
         bidirectional: bool = True,
     ) -> None:
         super().__init__()
-        require_int("n_heads", n_heads)
         require_buckets(num_buckets, max_distance, bidirectional=bidirectional)
         self.max_distance, self.bidirectional = max_distance, bidirectional
         self.weight = nn.Parameter(torch.empty(num_buckets, n_heads))
@@ -91,24 +91,21 @@ class T5Buckets(PositionalEncoding):
         """The bias between any positions; keys left out are the queries. Once for all layers.
 
         Shapes: queries [T] or [B, T], keys [S] or [B, S] -> [1, H, T, S] or [B, H, T, S].
-        Raises: TypeError, ValueError if the positions are not whole numbers of these shapes.
         """
         relative = relative_positions(queries, queries if keys is None else keys)
-        relative = relative.view(-1, *relative.shape[-2:])
+        relative = with_batch(relative, 3)
         options = {"bidirectional": self.bidirectional}
         buckets = t5_bucket(relative, self.weight.shape[0], self.max_distance, **options)
         return self.weight[buckets].permute(0, 3, 1, 2)
 
     def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Tensor]:
-        """The bias: one table serves all layers. Raises: as ``forward``."""
+        """The bias: one table serves all layers."""
         return {"bias": self(positions, key_positions(positions, S)).to(dtype)}
 
     def bias(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "#B H T S"]:
-        """The bias for the queries at ``positions``. Raises: ValueError if q has other heads."""
-        require_float("q", q)
-        require_float("k", k)
+        """The bias for the queries at ``positions``."""
         n_heads = self.weight.shape[1]
         rule, remedy = f"axis 1 must be the {n_heads} heads", "build T5Buckets(n_heads)"
         require(q.shape[1] == n_heads, "q.shape", tuple(q.shape), rule, remedy)

@@ -6,12 +6,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import default_int, refuse, require, require_float, require_int
-from pieces.positions.encoding import PositionalEncoding, Positions, require_positions
+from pieces.checks import Size, checked, default_int, refuse, require
+from pieces.positions.encoding import PositionalEncoding, Positions
 from pieces.positions.sinusoidal import Sinusoidal
 
 
-def relative_shift(by_distance: Float[Tensor, "*batch T distances"], S: int) -> Tensor:
+@checked
+def relative_shift(by_distance: Float[Tensor, "*batch T distances"], S: Size) -> Tensor:
     """From columns by distance to columns by key: row i moves left by T - 1 - i.
 
     shifted[i, j] = by_distance[i, T - 1 - i + j]
@@ -22,12 +23,11 @@ def relative_shift(by_distance: Float[Tensor, "*batch T distances"], S: int) -> 
     Source: Dai et al. 2019 (Transformer-XL), appendix B.
     Shapes: by_distance [..., T, T + S] -> [..., T, S].
     """
-    require_float("by_distance", by_distance)
-    require_int("S", S)
     T, width = by_distance.shape[-2:]
     return by_distance.flatten(-2)[..., T - 1 : -1].unflatten(-1, (T, width - 1))[..., :S]
 
 
+@checked
 class TransformerXLRelative(PositionalEncoding):
     """Three terms beside q · k: position for this query, content for all, position for all.
 
@@ -40,13 +40,11 @@ class TransformerXLRelative(PositionalEncoding):
 
     Source: Dai et al. 2019 (Transformer-XL), 3.3; source text, Transformer-XL score.
     Shapes: u, v [n_heads, head_dim]; W_R is relative [n_heads head_dim, d_model].
-    Raises: TypeError, ValueError if a size is not an int of at least 1 or does not divide.
     """
 
-    def __init__(self, d_model: int, n_heads: int, head_dim: int | None = None) -> None:
+    def __init__(self, d_model: Size, n_heads: Size, head_dim: int | None = None) -> None:
         super().__init__()
-        require_int("d_model", d_model)
-        require_int("n_heads", n_heads)
+        self.d_model = d_model
         rule, remedy = f"must divide d_model = {d_model}", "choose a divisor, or pass head_dim="
         require(head_dim is not None or d_model % n_heads == 0, "n_heads", n_heads, rule, remedy)
         head_dim = default_int("head_dim", head_dim, d_model // n_heads)
@@ -70,13 +68,7 @@ class TransformerXLRelative(PositionalEncoding):
     def bias(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "B H T S"]:
-        """The three terms. Shapes: q [B, H, T, K], k [B, G, S, K] -> [B, H, T, S].
-
-        Raises: ValueError if q has not the heads and head_dim of u, or T > S.
-        """
-        require_float("q", q)
-        require_float("k", k)
-        require_positions("positions", positions)
+        """The three terms. Shapes: q [B, H, T, K], k [B, G, S, K] -> [B, H, T, S]."""
         T, S = q.shape[2], k.shape[2]
         if (q.shape[1], q.shape[3]) != self.u.shape or T > S:
             rule = f"must be [B, {self.u.shape[0]}, T, {self.u.shape[1]}] with T <= S = {S}"

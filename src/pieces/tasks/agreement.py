@@ -4,25 +4,24 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from pieces.checks import require_int
+from pieces.checks import Size, checked
 from pieces.tasks.base import Batch, Items, Task, counted_from
 
 NOUNS = ("cat", "dog", "bird", "teacher", "student", "key", "door", "book", "garden", "letter")
 PREPOSITIONS = ("near", "behind", "with", "above", "beside")
 
 
+@checked
 class Agreement(Task):
     """The verb's number is the subject's, however many nouns stand between.
 
     the NOUN (PREPOSITION the NOUN) x distance  is / are
 
     The verb alone is counted. Held out: rows of nouns and prepositions.
-    Source: Linzen et al. 2016, 2. Raises: TypeError, ValueError if distance is not an int of at
-    least 1.
+    Source: Linzen et al. 2016, 2.
     """
 
-    def __init__(self, distance: int = 2) -> None:
-        require_int("distance", distance)
+    def __init__(self, distance: Size = 2) -> None:
         plurals = [noun + "s" for noun in NOUNS]
         super().__init__([*NOUNS, *plurals, *PREPOSITIONS, "the", "is", "are"])
         self.distance = distance
@@ -48,6 +47,7 @@ class Agreement(Task):
         return plural(input_ids[:, 1]) != plural(input_ids[:, -1])
 
 
+@checked
 def plural(nouns: Int[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
     """True for the ids of plurals."""
     return nouns >= len(NOUNS)

@@ -8,11 +8,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pieces.checks import (
+    Positive,
+    Size,
+    checked,
     refuse,
     require,
     require_float,
-    require_int,
-    require_positive,
     require_whole,
 )
 
@@ -29,15 +30,17 @@ class Batch(NamedTuple):
     targets: Int[Tensor, "B T"]
 
 
+@checked
 def accuracy(logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"]) -> float:
     """The share of counted targets that have the highest logit.
 
-    Shapes: logits [B, T, V], targets [B, T]. Raises: ValueError if nothing is counted.
+    Shapes: logits [B, T, V], targets [B, T].
     """
     right, counted = _right(logits, targets)
     return (right & counted).sum().item() / counted.sum().item()
 
 
+@checked
 def exact(logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"]) -> float:
     """The share of rows in which every counted target has the highest logit.
 
@@ -61,18 +64,16 @@ def _right(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     return logits.argmax(dim=-1) == targets, counted
 
 
+@checked
 class Task(ABC):
     """Examples without end, drawn from a rule.
 
     A subclass draws items (``propose``), writes them as rows of tokens (``write``), and may say
     which part of an item decides its split (``key``). The split is a hash of that part, so it is
     the same in every run and on every machine: what is held out is never drawn for training.
-    Raises: TypeError, ValueError if the vocabulary names a token twice, or held_out_share is not a
-    number between 0 and 1.
     """
 
-    def __init__(self, vocabulary: list[str], *, held_out_share: float = 0.2) -> None:
-        require_positive("held_out_share", held_out_share)
+    def __init__(self, vocabulary: list[str], *, held_out_share: Positive = 0.2) -> None:
         rule, remedy = "must be below 1", "pass a share such as 0.2"
         require(held_out_share < 1, "held_out_share", held_out_share, rule, remedy)
         rule, remedy = "must name each token once", "give each a name of its own"
@@ -96,10 +97,9 @@ class Task(ABC):
         return self.write(self.items(batch_size, split, generator))
 
     def items(
-        self, batch_size: int, split: Split = "train", generator: torch.Generator | None = None
+        self, batch_size: Size, split: Split = "train", generator: torch.Generator | None = None
     ) -> Items:
         """Draw items of one split: propose, and keep those that belong to it. Errors: ``batch``."""
-        require_int("batch_size", batch_size)
         rule, remedy = 'must be "train" or "held_out"', "write one of them"
         require(split in ("train", "held_out"), "split", split, rule, remedy)
         kept: list[Tensor] = []
@@ -112,7 +112,8 @@ class Task(ABC):
 
     def held_out(self, items: Items) -> Bool[Tensor, "N"]:
         """True for items that are never trained on. Shapes: [N, L] -> [N]."""
-        return stable_hash(self.key(items)) < self.held_out_share * 2**32
+        border = round(self.held_out_share * 2**32)  # a float would be of torch's default dtype
+        return stable_hash(self.key(items)) < border
 
     def key(self, items: Items) -> Int[Tensor, "N K"]:
         """What of an item decides its split; items with one key share it. Left alone: all of it."""
@@ -127,7 +128,7 @@ class Task(ABC):
         """Items as rows of tokens."""
 
     def encode(self, text: str) -> Int[Tensor, "T"]:
-        """The ids of a text. Raises: ValueError if a token is not in the vocabulary."""
+        """The ids of a text."""
         tokens = self.cut(text)
         for token in tokens:
             rule, remedy = "is not in the vocabulary", "use the tokens of task.vocabulary"
@@ -135,11 +136,7 @@ class Task(ABC):
         return torch.tensor([self.ids[token] for token in tokens], dtype=torch.long)
 
     def decode(self, ids: Int[Tensor, "T"]) -> str:
-        """The text of ids, or of targets, where "·" stands for what is not counted.
-
-        Raises: TypeError, ValueError unless ids are whole numbers [T] of the vocabulary, or -100.
-        """
-        require_whole("ids", ids)
+        """The text of ids, or of targets, where "·" stands for what is not counted."""
         if ids.ndim != 1:
             refuse("ids.shape", tuple(ids.shape), "must be 1-D [T]", "decode one row: ids[0]")
         rule, remedy = f"must be -100 or in 0 .. {self.vocab_size - 1}", "decode with its own task"
@@ -159,6 +156,7 @@ class Task(ABC):
         return " ".join(tokens)
 
 
+@checked
 def counted_from(rows: Int[Tensor, "B R"], start: int | Int[Tensor, "B 1"]) -> Batch:
     """Each token is to be said from those before it; only those from ``start`` on are counted.
 
@@ -168,6 +166,7 @@ def counted_from(rows: Int[Tensor, "B R"], start: int | Int[Tensor, "B 1"]) -> B
     return Batch(rows[:, :-1], rows[:, 1:].masked_fill(place < start, SKIPPED))
 
 
+@checked
 def stable_hash(rows: Int[Tensor, "N K"]) -> Int[Tensor, "N"]:
     """A number in 0 .. 2^32 - 1 for each row of whole numbers, the same on every machine.
 
@@ -183,6 +182,7 @@ def stable_hash(rows: Int[Tensor, "N K"]) -> Int[Tensor, "N"]:
     return h
 
 
+@checked
 def symbols(count: int) -> list[str]:
     """``count`` names: a, b, ..., z, aa, ab, ..."""
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -192,14 +192,16 @@ def symbols(count: int) -> list[str]:
     return names[:count]
 
 
+@checked
 def distinct(
     count: int, choices: int, chosen: int, generator: torch.Generator | None
 ) -> Int[Tensor, "N L"]:
     """``count`` rows of ``chosen`` different numbers below ``choices``, in random order."""
-    return torch.rand(count, choices, generator=generator).argsort(dim=1)[:, :chosen]
+    numbers = torch.rand(count, choices, generator=generator, dtype=torch.float32)
+    return numbers.argsort(dim=1)[:, :chosen]
 
 
 def require_items(argument: str, value: int, count: int) -> None:
-    """Refuse sizes with so few items that a split could be empty. Raises: ValueError."""
+    """Refuse sizes with so few items that a split could be empty."""
     rule = f"gives {count} different items, fewer than the {FEWEST} that two splits need"
     require(count >= FEWEST, argument, value, rule, "choose larger sizes")

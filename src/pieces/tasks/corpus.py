@@ -10,25 +10,22 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from pieces.checks import require, require_instance, require_int
+from pieces.checks import Size, checked, require
 from pieces.tasks.base import Batch, Items, Task, counted_from
 
 
+@checked
 class Corpus(Task):
     """Say the next character of a text; every character is counted.
 
     Held out: the last share of the text; no window crosses the border. Another ``text`` may be
     given; one that repeats itself has the same windows on both sides.
-    Raises: TypeError, ValueError if length is not an int of at least 1, held_out_share not between
-    0 and 1, or one of the two sides is shorter than length + 1 characters.
     """
 
     def __init__(
-        self, length: int = 64, *, text: str | None = None, held_out_share: float = 0.1
+        self, length: Size = 64, *, text: str | None = None, held_out_share: float = 0.1
     ) -> None:
-        require_int("length", length)
         text = prose() if text is None else text
-        require_instance("text", text, str, "pass a str")
         super().__init__(sorted(set(text)), held_out_share=held_out_share)
         self.length, self.text_ids = length, self.encode(text)
         self.border = round(len(text) * (1 - held_out_share))
@@ -59,6 +56,7 @@ class Corpus(Task):
         return "".join(tokens)
 
 
+@checked
 def prose() -> str:
     """The text that comes with the package."""
     return files("pieces.tasks").joinpath("corpus.txt").read_text(encoding="utf-8")

@@ -6,10 +6,11 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from pieces.checks import require, require_int
+from pieces.checks import Size, checked, require, require_int
 from pieces.tasks.base import Batch, Items, Task, counted_from, distinct, require_items, symbols
 
 
+@checked
 class Induction(Task):
     """A stretch of different tokens, repeated to the end; counted from the first token seen twice.
 
@@ -17,13 +18,11 @@ class Induction(Task):
 
     No fixed distance will do, since P varies: find where the last token stood, and say what came
     next. Held out: rows.
-    Source: Olsson et al. 2022 (induction heads). Raises: TypeError, ValueError if length is below 4
-    or n_symbols below length / 2.
+    Source: Olsson et al. 2022 (induction heads).
     """
 
-    def __init__(self, n_symbols: int = 32, length: int = 32) -> None:
+    def __init__(self, n_symbols: Size = 32, length: int = 32) -> None:
         require_int("length", length, minimum=4)
-        require_int("n_symbols", n_symbols)
         longest = length // 2
         rule = f"must be at least {longest}, for the tokens of a stretch are different"
         require(n_symbols >= longest, "n_symbols", n_symbols, rule, "add symbols or shorten length")

@@ -4,22 +4,21 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from pieces.checks import require_int
+from pieces.checks import Size, checked
 from pieces.tasks.base import Batch, Items, Split, Task, counted_from, require_items
 
 
+@checked
 class ModularSums(Task):
     """Add two numbers modulo n; the sum alone is counted.
 
     a + b = (a + b) mod n
 
     Held out: pairs, in both orders; with the pairs few, the share decides how hard this is.
-    Source: Power et al. 2022 (Grokking). Raises: TypeError, ValueError if modulus is
-    below 14 (which leaves too few pairs), or held_out_share not between 0 and 1.
+    Source: Power et al. 2022 (Grokking).
     """
 
-    def __init__(self, modulus: int = 97, *, held_out_share: float = 0.5) -> None:
-        require_int("modulus", modulus)
+    def __init__(self, modulus: Size = 97, *, held_out_share: float = 0.5) -> None:
         names = [*(str(i) for i in range(modulus)), "+", "="]
         super().__init__(names, held_out_share=held_out_share)
         self.modulus = modulus
@@ -40,7 +39,7 @@ class ModularSums(Task):
         return counted_from(torch.stack((a, plus, b, equals, (a + b) % self.modulus), dim=1), 4)
 
     def every(self, split: Split = "train") -> Batch:
-        """All sums of one split, in order. Raises: ValueError if there is no such split."""
+        """All sums of one split, in order."""
         self.items(1, split)
         numbers = torch.arange(self.modulus)
         pairs = torch.cartesian_prod(numbers, numbers)

@@ -4,19 +4,18 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from pieces.checks import require, require_int
+from pieces.checks import checked, require, require_int
 from pieces.tasks.base import Batch, Items, Task, distinct, require_items, symbols
 
 SIZES = ("n_keys", "n_values", "n_pairs", "n_queries")
 
 
+@checked
 class AssociativeRecall(Task):
     """Read pairs of a key and a value, then answer queries: each key's value is counted.
 
     Held out: sets of pairs, in every order and with every query.
     Source: Ba et al. 2016 (fast weights), 4.1; with several queries Arora et al. 2023 (Zoology).
-    Raises: TypeError, ValueError if a size is not an int of at least 1, n_pairs is above n_keys, or
-    n_queries above n_pairs.
     """
 
     def __init__(

@@ -6,19 +6,18 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from pieces.checks import require_int
+from pieces.checks import Size, checked
 from pieces.tasks.base import Batch, Items, Task, counted_from, require_items
 
 
+@checked
 class Rewriting(Task):
     """A prompt of ``length`` tokens, the mark "|", and the answer, which alone is counted.
 
     Rows of several lengths are several tasks: they share the vocabulary.
-    Raises: TypeError, ValueError if a size is not an int of at least 1, or the items are too few.
     """
 
-    def __init__(self, names: list[str], length: int) -> None:
-        require_int("length", length)
+    def __init__(self, names: list[str], length: Size) -> None:
         super().__init__([*names, "|"])
         self.length = length
         require_items("length", length, self.count())

@@ -5,20 +5,19 @@ import math
 from jaxtyping import Int
 from torch import Tensor
 
-from pieces.checks import require_int
+from pieces.checks import Size, checked
 from pieces.tasks.base import Items
 from pieces.tasks.rewriting import Rewriting
 
 
+@checked
 class Sorting(Rewriting):
     """Write the numbers in order, equal ones as often as they came.
 
     Held out: collections of numbers, in every order, so that no answer is seen in training.
-    Raises: as ``Rewriting``.
     """
 
-    def __init__(self, n_numbers: int = 16, length: int = 8) -> None:
-        require_int("n_numbers", n_numbers)
+    def __init__(self, n_numbers: Size = 16, length: int = 8) -> None:
         super().__init__([str(i) for i in range(n_numbers)], length)
 
     def count(self) -> int:

@@ -1,6 +1,7 @@
 """A whole story: somebody, something, adventures, and the end."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import no_type_check
 
 from pieces.tasks.base import Split
@@ -31,6 +32,7 @@ ADVENTURES = {
 }
 
 
+@cache
 def language(split: Split | None, one_in: int) -> Program:
     """Stories without end, where ``split`` decides who may have what; None: everybody everything.
 

@@ -92,5 +92,6 @@ class Translation(Task):
 
 def padded(rows: list[list[int]] | tuple[list[int], ...], fill: int) -> Int[Tensor, "B T"]:
     """Rows of unequal length as one tensor, filled up on the right."""
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows])
+    longest = max(map(len, rows), default=0)
+    filled = [[*row, *[fill] * (longest - len(row))] for row in rows]
+    return torch.tensor(filled, dtype=torch.long).view(len(rows), longest)

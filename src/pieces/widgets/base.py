@@ -10,6 +10,8 @@ from typing import Any, ClassVar, NoReturn
 
 import anywidget
 
+from pieces.widgets.traits import Result
+
 STATIC = Path(__file__).parent / "static"
 IMPORT = re.compile(r'(?P<head>\bfrom\s+)"\./(?P<name>\w+)\.js"')
 
@@ -130,6 +132,17 @@ class PieceWidget(anywidget.AnyWidget):
         return sorted(name for name in own if not name.startswith("_"))
 
     @classmethod
+    def inputs(cls) -> list[str]:
+        """Return the names of the traits that Python gives: all but those the browser computes."""
+        traits = cls.class_traits()
+        return [name for name in cls.controls() if not isinstance(traits[name], Result)]
+
+    @classmethod
+    def revived(cls, state: Mapping[str, Any]) -> "PieceWidget":
+        """Return the widget of a saved state, to be asked for its words where no kernel runs."""
+        return cls(**{name: state[name] for name in cls.inputs() if name in state})
+
+    @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return how many rows it has, of cells or controls, where its height depends on its state.
 
@@ -140,6 +153,10 @@ class PieceWidget(anywidget.AnyWidget):
     def describe(self) -> str:
         """Return the widget in words: what a reader without a picture gets."""
         return self.title
+
+    def still(self) -> str:
+        """Return a picture as HTML that needs no browser to be made, "" where there is none."""
+        return ""
 
     def __repr__(self) -> str:
         """Return a text that is the same on every machine, so that outputs can be compared."""

@@ -9,15 +9,15 @@ count_parameters    the parameters of any model of this package, by part
 from pieces.zoo.build import assemble, build, shrink
 from pieces.zoo.count import PARTS, count_parameters
 from pieces.zoo.printed import Printed
-from pieces.zoo.row import Architecture, Count, Row, Source
+from pieces.zoo.row import Architecture, PublishedCount, Row, Source
 from pieces.zoo.table import MODEL_TABLE
 
 __all__ = [
     "MODEL_TABLE",
     "PARTS",
     "Architecture",
-    "Count",
     "Printed",
+    "PublishedCount",
     "Row",
     "Source",
     "assemble",

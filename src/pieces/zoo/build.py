@@ -7,14 +7,13 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CachedAttention
 from pieces.blocks import Stack
-from pieces.checks import require, require_instance, require_int
+from pieces.checks import Size, checked, require, require_int
 from pieces.embeddings import TokenEmbedding
 from pieces.masks import Device
 from pieces.models.decoder_only import DecoderOnly
 from pieces.positions import PositionalEncoding
-from pieces.zoo.encoder_decoder import encoder_decoder
 from pieces.zoo.parts import (
     ARRANGEMENTS,
     BIASES,
@@ -28,6 +27,7 @@ from pieces.zoo.parts import (
 )
 from pieces.zoo.query_layer import ClosingBlock, LearnedTwice, QueryAttention
 from pieces.zoo.row import Architecture
+from pieces.zoo.t5_of_row import t5_of_row
 from pieces.zoo.table import MODEL_TABLE
 
 WORDS = {
@@ -40,10 +40,11 @@ WORDS = {
 }
 
 
+@checked
 def build(name: str, device: Device = "meta") -> nn.Module:
     """The model of a row at its full size; on "meta" it has shapes but no numbers.
 
-    Source: source text, Table 5.1. Raises: ValueError if there is no such row.
+    Source: source text, Table 5.1.
     """
     rule, remedy = "must be a model of the table", f"choose of {', '.join(MODEL_TABLE)}"
     require(name in MODEL_TABLE, "name", name, rule, remedy)
@@ -51,15 +52,13 @@ def build(name: str, device: Device = "meta") -> nn.Module:
         return assemble(MODEL_TABLE[name].built)
 
 
+@checked
 def assemble(architecture: Architecture) -> nn.Module:
     """The model of an architecture, with random weights, on torch's default device.
 
     Causal models and "prefix" ones are ``DecoderOnly``, the other takes a source and a target. A
     prefix model sees its whole input unless told otherwise: pass ``masks.prefix(T, prefix_len)``.
-    Raises: TypeError, ValueError if a size is not an int of at least 1 or does not divide, or a
-    word is unknown.
     """
-    require_instance("architecture", architecture, Architecture, "pass MODEL_TABLE[name].built")
     for field, parts in (WORDS | {"category": CATEGORIES, "embedding": EMBEDDINGS}).items():
         word = getattr(architecture, field)
         require(word in parts, field, word, "is unknown", f"choose of {', '.join(parts)}")
@@ -70,15 +69,13 @@ def assemble(architecture: Architecture) -> nn.Module:
     return CATEGORIES[architecture.category](architecture)
 
 
-def shrink(architecture: Architecture, *, n_layers: int = 2, head_dim: int = 8) -> Architecture:
+@checked
+def shrink(architecture: Architecture, *, n_layers: Size = 2, head_dim: int = 8) -> Architecture:
     """The same architecture in small: what divides, shares or differs in it still does.
 
     4 heads stand for a power of 2 and 6 for any other number; grouped heads become 2 groups; the
     width of all heads keeps its ratio to d_model, and d_ff too (rounded).
-    Raises: TypeError, ValueError if n_layers or head_dim is not an int of at least 1.
     """
-    require_instance("architecture", architecture, Architecture, "pass MODEL_TABLE[name].built")
-    require_int("n_layers", n_layers)
     require_int("head_dim", head_dim, minimum=2)
     a = architecture
     n_heads = 4 if math.log2(a.n_heads).is_integer() else 6
@@ -99,9 +96,9 @@ def _decoder(a: Architecture) -> DecoderOnly:
     return DecoderOnly(embedding, stack, **around, config=a)
 
 
-def _attention(a: Architecture, position: PositionalEncoding | None) -> MultiHeadAttention:
+def _attention(a: Architecture, position: PositionalEncoding | None) -> CachedAttention:
     biases = BIASES[a.biases]
-    return MultiHeadAttention(
+    return CachedAttention(
         a.d_model,
         a.n_heads,
         n_kv_heads=a.n_kv_heads,
@@ -166,5 +163,5 @@ EMBEDDINGS: dict[str, Callable[[Architecture], tuple[TokenEmbedding, nn.Module |
 CATEGORIES: dict[str, Callable[[Architecture], nn.Module]] = {
     "causal": _decoder,
     "prefix": _decoder,
-    "encoder-decoder": encoder_decoder,
+    "encoder-decoder": t5_of_row,
 }

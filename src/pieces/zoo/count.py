@@ -3,7 +3,7 @@
 from torch import nn
 
 from pieces.attention import MultiHeadAttention
-from pieces.checks import require_module
+from pieces.checks import checked
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward, GatedFeedForward
 from pieces.moe import ExpertList, GatedExperts, Router
@@ -21,15 +21,14 @@ KINDS: dict[str, tuple[type[nn.Module], ...]] = {
 PARTS = (*KINDS, "head", "other")
 
 
+@checked
 def count_parameters(model: nn.Module) -> dict[str, int]:
     """The number of parameters in each of ``PARTS``, and in "total".
 
     A parameter belongs to the innermost known module around it, and what is shared (a tied head, a
     bias table of all layers) is counted once, where it is met first. "head" is a module of that
     name, "other" what has no other part. Works on the meta device.
-    Raises: TypeError if model is not a module.
     """
-    require_module("model", model)
     counts, seen = dict.fromkeys(PARTS, 0), set()
     _visit(model, "other", counts, seen)
     return counts | {"total": sum(counts.values())}

@@ -8,9 +8,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from pieces.attention import AttentionCore
+from pieces.attention import AttentionCore, CausalCore
 from pieces.blocks import Block, ParallelBlock
-from pieces.causal import CausalCore
 from pieces.feedforward import (
     Activation,
     FeedForward,

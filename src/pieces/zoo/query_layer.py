@@ -6,21 +6,22 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.attention import Mask, MultiHeadAttention, merge_heads, split_heads
+from pieces.attention import CachedAttention, CausalCore, Mask, merge_heads, split_heads
+from pieces.attention.cached import visible
 from pieces.blocks import Block
+from pieces.cache.none import NO_CACHE
 from pieces.cache.protocol import LayerCache
-from pieces.causal import CausalCore
-from pieces.checks import require_module
+from pieces.checks import checked
 from pieces.positions import Learned
 from pieces.positions.encoding import Positions
 
 
+@checked
 class LearnedTwice(Learned):
     """``Learned`` with a second table, which the query layer asks for.
 
     Attention layers built with it are told their positions, and do nothing else with it.
     Source: Zeng et al. 2021 (PanGu-α), 2. Shapes: weight, asked.weight [max_seq_len, d_model].
-    Raises: as ``Learned``.
     """
 
     def __init__(self, max_seq_len: int, d_model: int) -> None:
@@ -32,11 +33,11 @@ class LearnedTwice(Learned):
         return {"positions": positions}
 
 
-class QueryAttention(MultiHeadAttention):
+@checked
+class QueryAttention(CachedAttention):
     """Causal attention whose query at position n is p_n W_Q, whatever token stands there.
 
     Source: Zeng et al. 2021 (PanGu-α), 2, and its published code.
-    Raises: as ``MultiHeadAttention``.
     """
 
     def __init__(
@@ -50,28 +51,27 @@ class QueryAttention(MultiHeadAttention):
         *,
         mask: Mask = None,
         positions: Positions | None = None,
-        cache: LayerCache | None = None,
+        cache: LayerCache = NO_CACHE,
     ) -> Float[Tensor, "B T D"]:
-        """Shapes: x [B, T, D] -> [B, T, D]. Options and errors: as ``MultiHeadAttention``."""
-        positions = self._positions(x, positions, cache)
-        asked = self.position.asked(positions).to(x.dtype)
-        q = split_heads(self.query(asked.expand_as(x)), self.head_dim)
-        q, k, v, mask, bias = self._self(q, x, mask, None, positions, cache)
-        output, _ = self.core(q, k, v, mask=mask, bias=bias)
-        return self.output(merge_heads(output))
+        """Shapes: x [B, T, D] -> [B, T, D]. Options and errors: as ``CachedAttention``."""
+        asked = self.position.asked(self._places(x, positions, cache)).to(x.dtype)
+        q, k, v = self.query(asked.expand_as(x)), self.key(x), self.value(x)
+        q, k, v = (split_heads(y, self.head_dim) for y in (q, k, v))
+        k, v = cache.update(k, v)
+        heads, _ = self.core(q, k, v, mask=visible(cache.padding(), mask))
+        return self.output(merge_heads(heads))
 
 
+@checked
 class ClosingBlock(Block):
     """A block with one norm more, before everything: that which closes the blocks below.
 
     x' = Norm(x),  then as ``Block``
 
-    Raises: TypeError if a part is not a module.
     """
 
     def __init__(self, norm: nn.Module, *parts: nn.Module, **residuals: nn.Module) -> None:
         super().__init__(*parts, **residuals)
-        require_module("norm", norm)
         self.norm = norm
 
     def forward(self, x: Float[Tensor, "B T D"], **options: Any) -> Float[Tensor, "B T D"]:

@@ -68,7 +68,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Count:
+class PublishedCount:
     """A published number of parameters, exact to ``within``."""
 
     parameters: int
@@ -90,7 +90,7 @@ class Row:
     built: Architecture
     sources: tuple[Source, ...]
     differences: dict[str, str]
-    published: Count | None = None
+    published: PublishedCount | None = None
     beyond: str | None = None
 
     def __post_init__(self) -> None:
@@ -118,7 +118,7 @@ def row(
     *sources: Source,
     printed: str | None = None,
     differences: dict[str, str] | None = None,
-    published: Count | None = None,
+    published: PublishedCount | None = None,
     beyond: str | None = None,
     **built: int | float | str,
 ) -> Row:

@@ -1,6 +1,6 @@
 """Rows 1 to 11, GPT-3 to Jurassic-1: large, plain, most of them never released."""
 
-from pieces.zoo.row import Count, Row, Source, row
+from pieces.zoo.row import PublishedCount, Row, Source, row
 
 GPT2 = "as GPT-2, whose architecture the paper says it takes"
 XL_SOURCE = "one projection of the codes a layer, as in Transformer-XL (Dai et al. 2019), 3.3"
@@ -22,7 +22,7 @@ FIRST: tuple[Row, ...] = (
             "category": "every second layer attends in bands in the paper; built dense, which "
             "has the same parameters"
         },
-        published=Count(
+        published=PublishedCount(
             174_600_000_000, "Brown et al. 2020, Table D.1: 174,600 M", within=50_000_000
         ),
     ),
@@ -82,7 +82,7 @@ FIRST: tuple[Row, ...] = (
             "head_dim": "256, not H / N = 384",
             "norm": "one norm for both branches, which run in parallel",
         },
-        published=Count(
+        published=PublishedCount(
             540_350_000_000,
             "Chowdhery et al. 2022, Table 1: 540.35 billion",
             within=10_000_000,
@@ -102,7 +102,7 @@ FIRST: tuple[Row, ...] = (
         embedding="normalised",
         feed_forward="GELU by tanh",
         biases="all",
-        published=Count(176_247_271_424, "the model's card"),
+        published=PublishedCount(176_247_271_424, "the model's card"),
     ),
     row(
         "MT-NLG",

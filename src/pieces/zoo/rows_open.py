@@ -1,6 +1,6 @@
 """Rows 12 to 23, LLaMA-2 to YuLan: causal decoders whose weights can be had."""
 
-from pieces.zoo.row import WEIGHTS, Count, Row, Source, row
+from pieces.zoo.row import WEIGHTS, PublishedCount, Row, Source, row
 
 LLAMA = {"norm": "RMSNorm", "position": "RoPE", "feed_forward": "SwiGLU", "head": "own"}
 LLAMA_FIELDS = "norm position feed_forward head"
@@ -18,7 +18,7 @@ OPEN: tuple[Row, ...] = (
         vocab_size=32_000,
         n_kv_heads=8,
         max_seq_len=4096,
-        published=Count(68_976_648_192, WEIGHTS),
+        published=PublishedCount(68_976_648_192, WEIGHTS),
     ),
     row(
         "Pythia",
@@ -36,7 +36,7 @@ OPEN: tuple[Row, ...] = (
         biases="all",
         head="own",
         differences={"norm": "one norm for each of the two branches, which run in parallel"},
-        published=Count(11_846_072_320, "the model's card"),
+        published=PublishedCount(11_846_072_320, "the model's card"),
     ),
     row(
         "Baichuan-2",
@@ -65,7 +65,7 @@ OPEN: tuple[Row, ...] = (
         rope_base=1_000_000.0,
         max_seq_len=32_768,
         norm_eps=1e-6,
-        published=Count(72_287_920_128, WEIGHTS),
+        published=PublishedCount(72_287_920_128, WEIGHTS),
     ),
     row(
         "InternLM-2",
@@ -96,7 +96,7 @@ OPEN: tuple[Row, ...] = (
         position="RoPE",
         head="own",
         differences={"norm": "one norm for each of the two branches, which run in parallel"},
-        published=Count(179_522_565_120, WEIGHTS),
+        published=PublishedCount(179_522_565_120, WEIGHTS),
     ),
     row(
         "MPT",
@@ -124,7 +124,7 @@ OPEN: tuple[Row, ...] = (
         n_kv_heads=8,
         window=4096,
         max_seq_len=8192,
-        published=Count(7_241_732_096, WEIGHTS),
+        published=PublishedCount(7_241_732_096, WEIGHTS),
         beyond="the name rounds 7.24 down",
     ),
     row(
@@ -150,7 +150,7 @@ OPEN: tuple[Row, ...] = (
             "activation": "GeGLU, of three matrices, not GELU: with two the count would be 6.42e9",
             "head_dim": "256, not H / N = 192",
         },
-        published=Count(8_537_680_896, WEIGHTS),
+        published=PublishedCount(8_537_680_896, WEIGHTS),
         beyond="the name leaves the embedding out, and rounds 7.75 down",
     ),
     row(
@@ -179,7 +179,7 @@ OPEN: tuple[Row, ...] = (
         n_kv_heads=8,
         rope_base=5_000_000.0,
         max_seq_len=4096,
-        published=Count(34_388_917_248, WEIGHTS),
+        published=PublishedCount(34_388_917_248, WEIGHTS),
     ),
     row(
         "YuLan",

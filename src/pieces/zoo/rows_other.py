@@ -1,6 +1,6 @@
 """Rows 24 and 25, GLM-130B and T5: a prefix decoder, and an encoder with a decoder."""
 
-from pieces.zoo.row import WEIGHTS, Count, Row, Source, row
+from pieces.zoo.row import WEIGHTS, PublishedCount, Row, Source, row
 
 OTHER: tuple[Row, ...] = (
     row(
@@ -41,6 +41,6 @@ OTHER: tuple[Row, ...] = (
             "position": "the relative encoding is T5's: one bias a bucket and head",
             "head_dim": "128, not H / N = 8",
         },
-        published=Count(11_307_321_344, WEIGHTS),
+        published=PublishedCount(11_307_321_344, WEIGHTS),
     ),
 )

@@ -11,7 +11,8 @@ import { words as spoken } from "./words.js";
 const GUTTER = 16;
 const CHANNEL = 30;
 
-/** An arc within one line; `up` is −1 above the words, 1 below. @param {Place} a @param {Place} b @param {number} up @param {number} room */
+/** An arc within one line; `up` is −1 above the words, 1 below.
+ *  @param {Place} a @param {Place} b @param {number} up @param {number} room */
 export function bow(a, b, up, room) {
   const y = up < 0 ? a.top : a.bottom;
   if (a === b) return `M${a.x - 4} ${y}C${a.x - 13} ${y + up * 22} ${a.x + 13} ${y + up * 22} ${a.x + 4} ${y}`;
@@ -19,7 +20,8 @@ export function bow(a, b, up, room) {
   return `M${a.x} ${y}C${a.x} ${y + lift} ${b.x} ${y + lift} ${b.x} ${y}`;
 }
 
-/** A way between words of several lines: up, along above its own line, through the margin, along above the other. @param {Place} a @param {Place} b @param {number} lane */
+/** A way between words of several lines: up, along above its own line, through the margin, along above the other.
+ *  @param {Place} a @param {Place} b @param {number} lane */
 export function route(a, b, lane) {
   const r = 5;
   const [ya, yb] = [a.top - 6 - lane * 5, b.top - 6 - lane * 5];
@@ -63,7 +65,8 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
     const node = (n) => row.node(n);
     wrapped = data.words.length > 1 && node(data.words.length - 1).offsetTop > node(0).offsetTop + 4;
     stage.classList.toggle("p-wrapped", wrapped);
-    const far = data.links.reduce((most, { from, to }) => Math.max(most, Math.abs((node(from)?.offsetLeft ?? 0) - (node(to)?.offsetLeft ?? 0))), 0);
+    const left = (n) => node(n)?.offsetLeft ?? 0;
+    const far = data.links.reduce((most, { from, to }) => Math.max(most, Math.abs(left(from) - left(to))), 0);
     room = wrapped ? CHANNEL : Math.round(Math.min(120, Math.max(28, 16 + far * 0.4)));
     stage.classList.toggle("p-below", below && !wrapped);
     stage.style.setProperty("--room", `${room}px`);
@@ -82,16 +85,20 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
     if (!data || !places.length) return;
     const on = selection.now[axis];
     const lit = on === null ? [] : lookingFrom(on).filter(({ weight }) => weight >= 0.005);
-    const rest = on !== null && wrapped ? [] : data.links.filter(({ from, weight }) => from !== on && weight >= (wrapped ? Math.max(0.3, faint) : faint));
+    const least = wrapped ? Math.max(0.3, faint) : faint;
+    const rest = on !== null && wrapped ? [] : data.links.filter(({ from, weight }) => from !== on && weight >= least);
     const path = (link, n, bright) => {
       const [a, b] = [places[link.from], places[link.to]];
       if (!a || !b) return null;
       return h("path", {
-        class: bright ? "p-arc p-arc-on" : "p-arc", "data-role": link.role ?? role, "data-from": link.from, "data-to": link.to,
-        d: wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room), "stroke-width": (0.8 + 4.2 * Math.min(1, link.weight)).toFixed(2),
+        class: bright ? "p-arc p-arc-on" : "p-arc",
+        "data-role": link.role ?? role, "data-query": link.from, "data-key": link.to,
+        d: wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room),
+        "stroke-width": (0.8 + 4.2 * Math.min(1, link.weight)).toFixed(2),
       });
     };
-    lines.replaceChildren(...rest.map((link, n) => path(link, n, false)).filter(Boolean), ...lit.map((link, n) => path(link, n, true)).filter(Boolean));
+    const paths = [...rest.map((link, n) => path(link, n, false)), ...lit.map((link, n) => path(link, n, true))];
+    lines.replaceChildren(...paths.filter(Boolean));
     data.words.forEach((_, n) => {
       const link = lit.find(({ to }) => to === n);
       const chip = row.node(n);
@@ -102,13 +109,17 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
     if (voice.textContent !== said && selection.picked[axis] === on) voice.textContent = said;
   }
   function sentence(n) {
+    const word = data.words[n];
     const seen = lookingFrom(n).slice(0, 5).map(({ to, weight }) => [to === n ? text.itself : data.words[to], format(weight, digits)]);
-    return data.words[n] === undefined ? "" : seen.length ? text.looks(data.words[n], seen) : text.blind(data.words[n]);
+    return word === undefined ? "" : seen.length ? text.looks(word, seen) : text.blind(word);
   }
   frame.onWidth(stage, arrange);
   frame.onDispose(selection.subscribe(() => drawer.ask()));
   frame.onDispose(() => { drawer.cancel(); row.stop(); });
-  frame.table(caption, () => data && { head: text.head, rows: data.links.map(({ from, to, weight }) => [data.words[from], data.words[to], format(weight, 4)]) });
+  frame.table(caption, () => data && {
+    head: text.head,
+    rows: data.links.map(({ from, to, weight }) => [data.words[from], data.words[to], format(weight, 4)]),
+  });
   return {
     pane, selection,
     /** What the chosen word looks at, in words. @param {number} n */

@@ -120,7 +120,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     frames(from);
     outlines.setAttribute("transform", `translate(${centre(from)} 0)`);
     const { name, tensor, axes = [] } = states[from];
-    said.textContent = text.shape(name, tensor.shape.map((n, axis) => (axes[axis] ? `${axes[axis]} ${n}` : String(n))), tensor.strides);
+    const named = tensor.shape.map((n, axis) => (axes[axis] ? `${axes[axis]} ${n}` : String(n)));
+    said.textContent = text.shape(name, named, tensor.strides);
     svg.setAttribute("aria-label", `${caption}. ${said.textContent}`);
   }
   frame.onWidth(svg, (now) => { width = now; fit(); });

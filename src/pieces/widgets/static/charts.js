@@ -24,7 +24,8 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
   const curves = h("g", {});
   const dots = h("g", {});
   const line = h("line", { class: "p-at" });
-  const svg = h("svg", { class: "p-chart", height, tabindex: "0", role: "slider", "aria-label": caption, "aria-valuemin": 0 }, grid, curves, line, dots);
+  const svg = h("svg", { class: "p-chart", height, tabindex: "0", role: "slider", "aria-label": caption, "aria-valuemin": 0 },
+    grid, curves, line, dots);
   const key = h("ul", { class: "p-legend p-chart-key" });
   const pane = h("figure", { class: "p-pane p-pane-chart" }, h("figcaption", {}, caption), svg, key);
   let data = null;
@@ -38,7 +39,8 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     const ys = data.series.flatMap((s) => [...(s.runs ?? [s.y]), ...(s.ghost ? [s.ghost] : [])]);
     const fitting = (list, log) => extent(log ? Float64Array.from(list).map((v) => (v > 0 ? v : NaN)) : list);
     const along = fitting(data.x, logX);
-    const up = ys.map((y) => fitting(y, logY)).reduce((all, one) => ({ low: Math.min(all.low, one.low), high: Math.max(all.high, one.high) }), { low: Infinity, high: -Infinity });
+    const up = ys.map((y) => fitting(y, logY)).reduce((all, one) =>
+      ({ low: Math.min(all.low, one.low), high: Math.max(all.high, one.high) }), { low: Infinity, high: -Infinity });
     const [bottom, top] = [Math.min(low ?? Infinity, up.low), Math.max(high ?? -Infinity, up.high)];
     const air = logY ? 0 : 0.04 * (top - bottom || 0);
     const x = makeScale(along.low, along.high, logX);
@@ -56,11 +58,13 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     grid.replaceChildren(
       ...ys.flatMap((v) => [
         h("line", { class: "p-grid", x1: EDGE.left, x2: right, y1: py(v), y2: py(v) }),
-        h("text", { x: EDGE.left - 7, y: py(v) + 4, "text-anchor": "end", "data-tick": "y", "data-value": v }, tickName(v, y.log ? undefined : step(ys))),
+        h("text", { x: EDGE.left - 7, y: py(v) + 4, "text-anchor": "end", "data-tick": "y", "data-value": v },
+          tickName(v, y.log ? undefined : step(ys))),
       ]),
       ...xs.flatMap((v) => [
         h("line", { class: "p-tick", x1: px(v), x2: px(v), y1: bottom, y2: bottom + 4 }),
-        h("text", { x: px(v), y: bottom + 17, "text-anchor": "middle", "data-tick": "x", "data-value": v }, tickName(v, x.log ? undefined : step(xs))),
+        h("text", { x: px(v), y: bottom + 17, "text-anchor": "middle", "data-tick": "x", "data-value": v },
+          tickName(v, x.log ? undefined : step(xs))),
       ]),
       h("line", { class: "p-base", x1: EDGE.left, x2: right, y1: bottom, y2: bottom }),
       h("text", { x: (EDGE.left + right) / 2, y: height - 3, "text-anchor": "middle", class: "p-axis" }, xTitle),
@@ -95,10 +99,14 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     const x = cursor === null ? NaN : axes.px(data.x[cursor]);
     const on = Number.isFinite(x);
     line.toggleAttribute("hidden", !on);
-    if (on) for (const [name, v] of Object.entries({ x1: x, x2: x, y1: EDGE.top, y2: height - EDGE.bottom })) line.setAttribute(name, String(v));
-    const places = data.series.map((s) => ({ s, y: on ? axes.py(middle(s)[cursor]) : NaN })).filter(({ y }) => Number.isFinite(y));
+    const ends = on ? { x1: x, x2: x, y1: EDGE.top, y2: height - EDGE.bottom } : {};
+    for (const [name, v] of Object.entries(ends)) line.setAttribute(name, String(v));
+    const places = data.series.map((s) => ({ s, y: on ? axes.py(middle(s)[cursor]) : NaN }))
+      .filter(({ y }) => Number.isFinite(y));
     dots.replaceChildren(...places.map(({ s, y }) => h("circle", { class: "p-dot", "data-role": s.role, "data-name": s.name, cx: x, cy: y, r: 4 })));
-    [...key.children].forEach((entry, n) => { entry.querySelector("b").textContent = on ? ` ${format(middle(data.series[n])[cursor], digits)}` : ""; });
+    [...key.children].forEach((entry, n) => {
+      entry.querySelector("b").textContent = on ? ` ${format(middle(data.series[n])[cursor], digits)}` : "";
+    });
     svg.setAttribute("aria-valuenow", String(cursor ?? 0));
     svg.setAttribute("aria-valuetext", cursor === null ? text.start : text.at(xTitle, format(data.x[cursor], digits),
       data.series.map((s) => [s.name, format(middle(s)[cursor], digits)])));
@@ -154,7 +162,7 @@ const ROWS = 200;
 /** The numbers as a table: every point, or of very many as many as can be read, evenly spread. */
 function inTable({ x, series }, xTitle, middle) {
   const n = x.length;
-  const picks = n <= ROWS ? Array.from({ length: n }, (_, i) => i) : Array.from({ length: ROWS }, (_, i) => Math.round((i * (n - 1)) / (ROWS - 1)));
+  const picks = Array.from({ length: Math.min(n, ROWS) }, (_, i) => (n <= ROWS ? i : Math.round((i * (n - 1)) / (ROWS - 1))));
   return {
     head: [xTitle, ...series.map((s) => s.name)],
     rows: picks.map((i) => [format(x[i], 3), ...series.map((s) => format(middle(s)[i], 4))]),

@@ -13,7 +13,7 @@ export function chips({ label, selection, axis = "token" }) {
   /** @type {Chip[]} */
   let items = [];
   const list = keyed(box, {
-    key: (item) => items.indexOf(item),
+    key: (_, n) => n,
     make: () => h("span", { class: "p-chip", role: selection ? "radio" : "listitem", tabindex: selection ? "-1" : null }),
     update(node, item, n) {
       if (node.textContent !== item.text) node.textContent = item.text;

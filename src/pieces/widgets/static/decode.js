@@ -43,7 +43,8 @@ export function decodeFloat32(bytes) {
   return out;
 }
 
-/** Whole numbers from −128 to 127, each row times its scale. @param {Bytes} bytes @param {ArrayLike<number>} scales */
+/** Whole numbers from −128 to 127, each row times its scale.
+ *  @param {Bytes} bytes @param {ArrayLike<number>} scales */
 export function decodeInt8(bytes, scales) {
   const { view, n } = counted(bytes, 1, "int8");
   if (scales.length === 0 || n % scales.length) throw new RangeError(`${n} int8 values do not make ${scales.length} rows.`);
@@ -53,7 +54,8 @@ export function decodeInt8(bytes, scales) {
   return out;
 }
 
-/** A tensor from bytes. @param {{dtype: "float32"|"float16"|"int8", shape: number[], bytes: Bytes, scales?: ArrayLike<number>}} packed */
+/** A tensor from bytes.
+ *  @param {{dtype: "float32"|"float16"|"int8", shape: number[], bytes: Bytes, scales?: ArrayLike<number>}} packed */
 export function decode({ dtype, shape, bytes, scales }) {
   const wanted = size(shape) * { float32: 4, float16: 2, int8: 1 }[dtype];
   const found = viewOf(bytes).byteLength;

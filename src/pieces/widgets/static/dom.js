@@ -88,7 +88,9 @@ export function onTheme(redraw) {
     const observer = new MutationObserver(tell);
     const attributeFilter = ["data-theme", "data-jp-theme-light", "data-jp-theme-name", "class", "theme"];
     [document.documentElement, document.body].forEach((node) => observer.observe(node, { attributeFilter }));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
+      matchMedia(query).addEventListener("change", tell);
+    }
   }
   watchers.add(redraw);
   return () => watchers.delete(redraw);

@@ -47,6 +47,7 @@ export function heatmap(frame, options) {
   let layout = null;
   let cursor = null; // the cell that the keyboard is on
   let pointed = null; // the cell that is told
+  let pressed = null; // the cell whose change is said once it is drawn
   let byKeys = false;
 
   function paint() {
@@ -157,6 +158,7 @@ export function heatmap(frame, options) {
       point(cursor);
     } else if ((event.key === "Enter" || event.key === " ") && cursor && (options.press || selection)) {
       byKeys = true;
+      pressed = { ...cursor };
       pick(cursor);
     } else if (event.key === "Escape") {
       cursor = null;
@@ -209,6 +211,8 @@ export function heatmap(frame, options) {
       if (cursor && (cursor.i >= grid.T || cursor.j >= grid.S)) cursor = null;
       announce();
       paint();
+      if (pressed && pressed.i < grid.T && pressed.j < grid.S) voice.textContent = spoken(pressed.i, pressed.j);
+      pressed = null;
       if (pointed) tell(pointed.i < grid.T && pointed.j < grid.S ? pointed : null);
     },
     describe(said) { board.setAttribute("aria-description", said); },

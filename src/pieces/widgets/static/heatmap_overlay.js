@@ -36,7 +36,8 @@ export function overlay() {
   }
   return {
     svg,
-    /** Names beside and above the cells. @param {Layout} next @param {string[]} rows @param {string[]} columns */
+    /** Names beside and above the cells.
+     *  @param {Layout} next @param {string[]} rows @param {string[]} columns */
     label(next, rows, columns) {
       layout = next;
       const { cell, high, left, top, tilted, T, S, width, height, room } = layout;
@@ -61,7 +62,7 @@ export function overlay() {
       for (const i of steps(T, high, rows)) {
         add(labels.row, i, rows[i] || String(i + 1), { x: left - 5, y: top + (i + 0.5) * high, "text-anchor": "end", "data-axis": "row" }, room);
       }
-      for (const j of steps(S, cell, columns, columns.length ? 12.5 : 7 * String(S).length + 5)) {
+      for (const j of steps(S, cell, columns, columns.length ? 12.5 : 7 * String(S).length + 1)) {
         const [x, name] = [left + (j + 0.5) * cell, columns[j] || String(j + 1)];
         const lean = tilted && name.length > 1;
         const turn = lean ? { transform: `translate(${x - 2} ${top - 5}) rotate(-45)` } : { x, y: top - 9, "text-anchor": "middle" };

@@ -130,10 +130,11 @@
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
-      stage.addEventListener("pieces-failed", (event) => mark(place, "failed", /** @type {CustomEvent} */ (event).detail));
+      stage.addEventListener("pieces-failed", (event) => mark(place, "stale", /** @type {CustomEvent} */ (event).detail));
       stage.addEventListener("pieces-recovered", () => mark(place, "live"));
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
+      place.querySelector(".pieces-wait")?.remove(); // its words and its still have been replaced
       place.cleanUp = drawn;
       // Its canvases have their heights a frame from now; until then the space kept for it must stand.
       requestAnimationFrame(() => requestAnimationFrame(() => hold(place, stage)));

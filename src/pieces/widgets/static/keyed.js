@@ -11,7 +11,8 @@ export function keyed(parent, { key, make, update, moves = false }) {
   /** @type {Map<string|number, Element>} */
   let nodes = new Map();
 
-  /** Put the nodes in order. The one that holds the focus stays; the others move around it. @param {Element[]} order */
+  /** Put the nodes in order. The one that holds the focus stays; the others move around it.
+   *  @param {Element[]} order */
   function arrange(order) {
     const anchor = order.findIndex((node) => node.parentNode === parent && node.contains(document.activeElement));
     let next = order[anchor] ?? null;

@@ -49,7 +49,8 @@ export function thread({ x, y }, px, py) {
   return { d: parts.join(""), drawn, alone };
 }
 
-/** The index of the number nearest to `v` in a rising list. @param {ArrayLike<number>} list @param {number} v */
+/** The index of the number nearest to `v` in a rising list.
+ *  @param {ArrayLike<number>} list @param {number} v */
 export function nearest(list, v) {
   let [low, high] = [0, list.length - 1];
   while (high - low > 1) {
@@ -59,7 +60,8 @@ export function nearest(list, v) {
   return Math.abs(list[high] - v) < Math.abs(list[low] - v) ? high : low;
 }
 
-/** The middle of several runs at each place; NaN where none has a number. @param {ArrayLike<number>[]} runs */
+/** The middle of several runs at each place; NaN where none has a number.
+ *  @param {ArrayLike<number>[]} runs */
 export function median(runs) {
   const n = runs.reduce((most, run) => Math.max(most, run.length), 0);
   return Float64Array.from({ length: n }, (_, i) => {

@@ -3,7 +3,9 @@ import { h } from "./dom.js";
 import { ease, still } from "./frames.js";
 import { words } from "./words.js";
 
-const ICONS = { play: "M4 2.5v11l9-5.5z", pause: "M4 3h3v10H4zM9 3h3v10H9z", back: "M11.5 3v10L4 8zM3 3h1.5v10H3z", on: "M4.5 3v10L12 8zM11.5 3H13v10h-1.5z" };
+const ICONS = {
+  play: "M4 2.5v11l9-5.5z", pause: "M4 3h3v10H4zM9 3h3v10H9z", back: "M11.5 3v10L4 8zM3 3h1.5v10H3z", on: "M4.5 3v10L12 8zM11.5 3H13v10h-1.5z",
+};
 const icon = (name) => h("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, h("path", { d: ICONS[name] }));
 
 /**
@@ -13,7 +15,9 @@ const icon = (name) => h("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "
  * @param {{label: string, states: number, show: (position: number) => void, rest?: (state: number) => void,
  *   name?: (state: number) => string, tween?: number, dwell?: number, into?: Element}} options milliseconds to move and to stay
  */
-export function player(frame, { label, states, show, rest = () => {}, name = (n) => words.player.state(n + 1, states), tween = 500, dwell = 500, into }) {
+export function player(frame, {
+  label, states, show, rest = () => {}, name = (n) => words.player.state(n + 1, states), tween = 500, dwell = 500, into,
+}) {
   const text = words.player;
   const last = () => states - 1;
   const icons = { play: icon("play"), pause: icon("pause") };

@@ -25,7 +25,8 @@ export function roundStep(span, most) {
   return power * [1, 2, 5, 10].find((n) => n * power >= rough * (1 - 1e-9));
 }
 
-/** At most about `most` round numbers within the scale. @param {Scale} scale @param {number} most @returns {number[]} */
+/** At most about `most` round numbers within the scale.
+ *  @param {Scale} scale @param {number} most @returns {number[]} */
 export function ticks({ low, high, log }, most) {
   if (log) {
     const powers = logTicks(low, high, most);
@@ -57,7 +58,8 @@ function logTicks(low, high, most) {
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** A tick in words: 0.25, 4,000, 10⁻⁵. @param {number} value @param {number} step the distance to the next one */
+/** A tick in words: 0.25, 4,000, 10⁻⁵.
+ *  @param {number} value @param {number} step the distance to the next one */
 export function tickName(value, step = Math.abs(value)) {
   if (value === 0 || Math.abs(value) < step * 1e-9) return "0";
   const size = Math.abs(value);

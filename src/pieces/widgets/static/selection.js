@@ -46,7 +46,8 @@ export function createSelection(start = {}) {
     /** This stays selected. @param {Partial<Selected>} part */
     pick(part) { picked = { ...picked, ...checked(part) }; settle(); },
     clear() { picked = { ...NOTHING }; pointed = {}; settle(); },
-    /** Be told of each change, and only of changes. Returns the way to stop. @param {(now: Selected, before: Selected) => void} tell */
+    /** Be told of each change, and only of changes. Returns the way to stop.
+     *  @param {(now: Selected, before: Selected) => void} tell */
     subscribe(tell) {
       listeners.add(tell);
       return () => { listeners.delete(tell); };

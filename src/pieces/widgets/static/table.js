@@ -32,8 +32,12 @@ export function sortable(frame, { caption, columns, rowKey = (row) => row[column
   const table = h("table", { class: "p-sortable", role: "table" }, h("caption", { id: name }, caption), h("thead", {}, h("tr", {}, ...heads)), body);
   const pane = h("div", { class: "p-pane p-pane-table p-scroll", tabindex: "0", role: "region", "aria-labelledby": name }, table, voice);
   /** @param {Column} column */
-  const shown = ({ key, digits = 2, show }, row) => (show ? show(row[key], row)
-    : typeof row[key] === "number" ? (Number.isInteger(row[key]) ? row[key].toLocaleString("en").replace("-", "−") : format(row[key], digits)) : String(row[key] ?? "–"));
+  const shown = ({ key, digits = 2, show }, row) => {
+    const value = row[key];
+    if (show) return show(value, row);
+    if (typeof value !== "number") return String(value ?? "–");
+    return Number.isInteger(value) ? value.toLocaleString("en").replace("-", "−") : format(value, digits);
+  };
   /** @type {any[]} */
   let rows = [];
   let by = -1;
@@ -41,7 +45,8 @@ export function sortable(frame, { caption, columns, rowKey = (row) => row[column
 
   const list = keyed(body, {
     key: rowKey, moves: true,
-    make: () => h("tr", { role: "row" }, ...columns.map(({ title }, n) => (n ? h("td", { role: "cell", "data-title": title }) : h("th", { scope: "row", role: "rowheader" })))),
+    make: () => h("tr", { role: "row" }, ...columns.map(({ title }, n) => (n
+      ? h("td", { role: "cell", "data-title": title }) : h("th", { scope: "row", role: "rowheader" })))),
     update(tr, row) {
       columns.forEach((column, n) => {
         const cell = tr.children[n];

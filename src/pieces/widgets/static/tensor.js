@@ -7,14 +7,16 @@
 /** @param {number[]} shape */
 export const size = (shape) => shape.reduce((all, n) => all * n, 1);
 
-/** How far apart neighbours along each axis stand, in a tensor laid out row by row. @param {number[]} shape */
+/** How far apart neighbours along each axis stand, in a tensor laid out row by row.
+ *  @param {number[]} shape */
 export function rowMajor(shape) {
   const strides = new Array(shape.length).fill(1);
   for (let axis = shape.length - 2; axis >= 0; axis--) strides[axis] = strides[axis + 1] * shape[axis + 1];
   return strides;
 }
 
-/** A tensor over these numbers, row by row. @param {ArrayLike<number>} data @param {number[]} shape @returns {Tensor} */
+/** A tensor over these numbers, row by row.
+ *  @param {ArrayLike<number>} data @param {number[]} shape @returns {Tensor} */
 export function tensor(data, shape) {
   if (!shape.every((n) => Number.isInteger(n) && n >= 0)) throw new RangeError(`shape [${shape}]: no sizes.`);
   if (data.length !== size(shape)) {
@@ -29,7 +31,8 @@ export const zeros = (shape) => tensor(new Float32Array(size(shape)), shape);
 /** @param {any} given @returns {given is Tensor} */
 export const isTensor = (given) => Array.isArray(given?.shape) && Array.isArray(given?.strides);
 
-/** Nested lists, of any depth, as a tensor of float64: no digit of a list is lost. @param {any} nested @returns {Tensor} */
+/** Nested lists, of any depth, as a tensor of float64: no digit of a list is lost.
+ *  @param {any} nested @returns {Tensor} */
 export function fromNested(nested) {
   if (isTensor(nested)) return nested;
   const shape = [];
@@ -58,14 +61,16 @@ export function place(t, index) {
 /** One number. @param {Tensor} t @param {...number} index */
 export const at = (t, ...index) => t.data[place(t, index)];
 
-/** The view with one axis fixed. @param {Tensor} t @param {number} axis @param {number} index @returns {Tensor} */
+/** The view with one axis fixed.
+ *  @param {Tensor} t @param {number} axis @param {number} index @returns {Tensor} */
 export function select(t, axis, index) {
   if (!(index >= 0 && index < t.shape[axis])) throw new RangeError(`index ${index}: axis ${axis} has ${t.shape[axis]}.`);
   const without = (list) => list.filter((_, n) => n !== axis);
   return { data: t.data, shape: without(t.shape), strides: without(t.strides), offset: t.offset + index * t.strides[axis] };
 }
 
-/** The view of [from, to) along one axis. @param {Tensor} t @param {number} axis @param {number} from @param {number} to @returns {Tensor} */
+/** The view of [from, to) along one axis.
+ *  @param {Tensor} t @param {number} axis @param {number} from @param {number} to @returns {Tensor} */
 export function slice(t, axis, from, to = t.shape[axis]) {
   if (!(from >= 0 && from <= to && to <= t.shape[axis])) throw new RangeError(`[${from}, ${to}): axis ${axis} has ${t.shape[axis]}.`);
   const shape = t.shape.map((n, a) => (a === axis ? to - from : n));
@@ -92,7 +97,8 @@ export function isContiguous(t) {
   return t.strides.every((stride, axis) => stride === plain[axis] || t.shape[axis] === 1);
 }
 
-/** Call `step(number, index, place)` for each cell, row by row. `index` is one list, changed in place. @param {Tensor} t @param {(x: number, index: number[], at: number) => void} step */
+/** Call `step(number, index, place)` for each cell, row by row. `index` is one list, changed in place.
+ *  @param {Tensor} t @param {(x: number, index: number[], at: number) => void} step */
 export function forEach(t, step) {
   const { data, shape, strides } = t;
   const last = shape.length - 1;
@@ -116,7 +122,8 @@ export function contiguous(t) {
   return tensor(data, t.shape);
 }
 
-/** The same numbers in another shape: a view where they lie row by row, a copy where not. @param {Tensor} t @param {...number} shape @returns {Tensor} */
+/** The same numbers in another shape: a view where they lie row by row, a copy where not.
+ *  @param {Tensor} t @param {...number} shape @returns {Tensor} */
 export function reshape(t, ...shape) {
   if (size(shape) !== size(t.shape)) throw new RangeError(`shape [${shape}]: holds ${size(shape)}, not ${size(t.shape)}.`);
   const plain = isContiguous(t) ? t : contiguous(t);
@@ -129,7 +136,8 @@ export function toNested(t) {
   return Array.from({ length: t.shape[0] }, (_, i) => toNested(select(t, 0, i)));
 }
 
-/** The range of the finite numbers, and what else there is; whatever the size. @param {Tensor|ArrayLike<number>} given */
+/** The range of the finite numbers, and what else there is; whatever the size.
+ *  @param {Tensor|ArrayLike<number>} given */
 export function extent(given) {
   const seen = { low: Infinity, high: -Infinity, most: 0, finite: 0, nan: 0, infinite: 0 };
   const look = (x) => {

@@ -1,14 +1,14 @@
 /** Typed text as words of a vocabulary. Nothing typed is lost, and a word that is not known is named politely. */
 import { chips } from "./chips.js";
 import { h } from "./dom.js";
-import { remembered } from "./kit.js";
 import { words } from "./words.js";
 
 /** @typedef {{text: string, id: number, from: number, to: number}} Token `id` is −1 for a word that is not known */
 
 const PIECE = /<\w+>|[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]/gu;
 
-/** The words and signs of a text, and where they stand in it. @param {string} text @param {Map<string, number>} ids @returns {Token[]} */
+/** The words and signs of a text, and where they stand in it.
+ *  @param {string} text @param {Map<string, number>} ids @returns {Token[]} */
 export function tokenize(text, ids) {
   return [...text.matchAll(PIECE)].map((match) => {
     const word = match[0];
@@ -28,7 +28,8 @@ export function distance(a, b) {
   return row[b.length];
 }
 
-/** Words of the vocabulary that are spelled almost like this one, nearest first. @param {string} word @param {string[]} vocabulary */
+/** Words of the vocabulary that are spelled almost like this one, nearest first.
+ *  @param {string} word @param {string[]} vocabulary */
 export function near(word, vocabulary, most = 3) {
   const low = word.toLowerCase().slice(0, 40);
   return vocabulary.map((other) => ({ other, far: distance(low, other.toLowerCase()) }))
@@ -42,14 +43,15 @@ let serial = 0;
  * A field for text, its words below it, and a sentence about those that are not known.
  * @param {Object} frame
  * @param {{label: string, vocabulary: string[], text: string, change: (tokens: Token[], text: string) => void, most?: number,
- *   remember?: string, selection?: ReturnType<typeof import("./selection.js").createSelection>}} options `most` words are read
+ *   kept?: {read(): string|null, write(text: string): void}, selection?: ReturnType<typeof import("./selection.js").createSelection>}} options `most` words
+ *   are read; `kept` is where the text is kept on this machine (`remembered` of the kit)
  */
-export function tokenField(frame, { label, vocabulary, text, change, most = 64, remember, selection }) {
+export function tokenField(frame, { label, vocabulary, text, change, most = 64, kept, selection }) {
   const say = words.tokens;
   const ids = new Map(vocabulary.map((word, id) => [word, id]));
   const id = `p-typed-${++serial}`;
-  const kept = remember ? remembered(`text:${remember}`) : null;
-  const field = h("textarea", { id, class: "p-typed", rows: 2, spellcheck: "false", autocapitalize: "off", autocomplete: "off", "data-lm-suppress-shortcuts": "true", oninput: () => take(field.value) });
+  const field = h("textarea", { id, class: "p-typed", rows: 2, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
+    "data-lm-suppress-shortcuts": "true", oninput: () => take(field.value) });
   const row = chips({ label: say.chips, selection });
   const note = h("p", { class: "p-typed-note", role: "status" });
   const reset = h("button", { type: "button", class: "p-button p-typed-reset", onclick: () => write(text) }, say.reset);
@@ -71,7 +73,8 @@ export function tokenField(frame, { label, vocabulary, text, change, most = 64, 
     tokens = tokenize(typed, ids);
     kept?.write(typed);
     reset.hidden = typed === text;
-    row.draw(tokens.slice(0, most).map((token) => ({ text: token.text, known: token.id >= 0, label: token.id < 0 ? say.strange(token.text) : undefined })));
+    row.draw(tokens.slice(0, most).map(({ text: word, id: known }) =>
+      ({ text: word, known: known >= 0, label: known < 0 ? say.strange(word) : undefined })));
     // The sentence waits until the typing rests: a word half typed is not a word that is unknown.
     clearTimeout(pending);
     if (late) pending = window.setTimeout(explain, late); else explain();

@@ -38,7 +38,7 @@ export const words = {
     long: (most) => ` Only the first ${most} words are read.`,
   },
   arcs: {
-    head: ["from", "to", "weight"],
+    head: ["word", "looks at", "weight"],
     itself: "itself",
     looks: (word, seen) => `${word} looks at ${seen.map(([other, weight]) => `${other} ${weight}`).join(", ")}.`,
     blind: (word) => `${word} looks at nothing.`,

@@ -1,14 +1,4 @@
-"""Attention tile by tile: the exact result without ever holding the T × S matrix of weights.
-
-A softmax needs the sum over a whole row, but a sum can be carried along: keep the largest score
-so far, the sum of exponentials below it and the output below it, and rescale all three whenever a
-larger score appears. The backward pass computes the tiles again instead of having stored them.
-Written in plain torch to be read: it saves memory, not time. The fused kernels do both.
-
-``mask`` and ``bias`` are tensors as everywhere, or functions of positions, which need no memory:
-``lambda i, j: j <= i`` is the causal mask. i [t, 1] are queries, j [1, s] keys; the last query
-has the position of the last key. A tile that a mask hides entirely is skipped.
-"""
+"""The two passes of attention tile by tile: forward with sums carried along, backward again."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -18,77 +8,12 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pieces.attention import (
-    AttentionCore,
-    Bias,
-    Keys,
-    Mask,
-    Output,
-    Queries,
-    Values,
-    Weights,
-    share_heads,
-)
-from pieces.checks import require_attention, require_int
+from pieces.attention.function import share_heads
 
 OfPositions = Callable[[Tensor, Tensor], Tensor]
 
 
-def flash_attention(
-    q: Queries,
-    k: Keys,
-    v: Values,
-    *,
-    mask: Mask | OfPositions = None,
-    bias: Bias | OfPositions = None,
-    block_size: int = 128,
-) -> Output:
-    """The output of ``attention``, in memory that grows as T + S and not as T S.
-
-    For each tile of a row, with scores s_j and the largest score so far m, then m':
-
-    m' = max(m, max_j s_j),  l' = l e^(m - m') + Σ_j e^(s_j - m'),
-    o' = o e^(m - m') + Σ_j e^(s_j - m') v_j;  at the end o / l, or 0 if the row saw nothing
-
-    Source: Dao et al. 2022 (FlashAttention), 3.1, algorithm 1; Dao 2023 (FlashAttention-2), 3.1.
-    Shapes: as ``attention``. A function gives a mask (bool) or bias for a tile, [t, s] or anything
-    that stretches to [B, H, t, s]. Gradients reach a bias tensor, not what a function uses.
-    Raises: TypeError, ValueError as ``attention``, and if block_size is not an int of at least 1.
-    """
-    require_int("block_size", block_size)
-    require_attention(q, k, v, *(None if callable(x) else x for x in (mask, bias)))
-    return _Flash.apply(q, k, v, bias, mask, block_size)
-
-
-class FlashCore(AttentionCore):
-    """``flash_attention`` between the projections: ``MultiHeadAttention(..., core=FlashCore())``.
-
-    Weights, when they are asked for, come from ``attention``, which holds the whole matrix.
-    Raises: TypeError, ValueError if block_size is not an int of at least 1.
-    """
-
-    def __init__(self, block_size: int = 128) -> None:
-        super().__init__()
-        require_int("block_size", block_size)
-        self.block_size = block_size
-
-    def forward(
-        self,
-        q: Queries,
-        k: Keys,
-        v: Values,
-        *,
-        mask: Mask | OfPositions = None,
-        bias: Bias | OfPositions = None,
-        return_weights: bool = False,
-    ) -> tuple[Output, Weights | None]:
-        """Return (output, weights), or (output, None). Shapes and errors: as ``attention``."""
-        if return_weights:
-            return super().forward(q, k, v, mask=mask, bias=bias, return_weights=True)
-        return flash_attention(q, k, v, mask=mask, bias=bias, block_size=self.block_size), None
-
-
-class _Inputs(NamedTuple):
+class Inputs(NamedTuple):
     """What both passes cut into tiles."""
 
     q: Tensor
@@ -98,26 +23,23 @@ class _Inputs(NamedTuple):
     mask: Tensor | OfPositions | None
 
 
-class _Flash(torch.autograd.Function):
+class Tiled(torch.autograd.Function):
     """Of all weights, one number a row is kept: the log of its sum of exponentials."""
 
     @staticmethod
     def forward(ctx: Any, q, k, v, bias, mask, block_size: int) -> Tensor:
-        x = _Inputs(q, k, v, bias, mask)
+        """Row by row of blocks, each carried along its tiles."""
+        x = Inputs(q, k, v, bias, mask)
         output = torch.empty(*q.shape[:3], v.shape[-1], dtype=_working(q), device=q.device)
         log_sum = output.new_empty(*q.shape[:3], 1)
         for rows in _blocks(q.shape[2], block_size):
-            peak = torch.full_like(log_sum[:, :, rows], -torch.inf)
-            total, carried = torch.zeros_like(peak), torch.zeros_like(output[:, :, rows])
+            row = (torch.full_like(log_sum[:, :, rows], -torch.inf), 0.0, 0.0)
             for columns in _blocks(k.shape[2], block_size):
                 scores = _scores(x, rows, columns)
                 if scores is not None:
-                    higher = torch.maximum(peak, scores.amax(dim=-1, keepdim=True))
-                    level = higher.masked_fill(higher == -torch.inf, 0.0)
-                    shrink, raised = (peak - level).exp(), (scores - level).exp()
-                    total = total * shrink + raised.sum(dim=-1, keepdim=True)
-                    carried = carried * shrink + raised @ _shared(v, columns, x)
-                    peak = higher
+                    row = _carry_on(row, scores, _shared(v, columns, x))
+            peak, total, carried = row
+            total = torch.as_tensor(total, dtype=output.dtype, device=q.device)
             output[:, :, rows] = carried / total.masked_fill(total == 0, 1.0)
             log_sum[:, :, rows] = peak + total.log()
         tensors = [x if isinstance(x, Tensor) else None for x in (bias, mask)]
@@ -129,25 +51,37 @@ class _Flash(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
+        """The tiles computed again, and each one's part of the gradients."""
         q, k, v, *tensors, output, log_sum = ctx.saved_tensors
         bias, mask = (f if x is None else x for x, f in zip(tensors, ctx.functions, strict=True))
-        x = _Inputs(q, k, v, bias, mask)
+        x = Inputs(q, k, v, bias, mask)
         grads = [torch.zeros_like(t, dtype=_working(q)) for t in (q, k, v)]
         wanted = ctx.needs_input_grad[3]
         grads.append(torch.zeros_like(bias, dtype=_working(q)) if wanted else None)
         log_sum = log_sum.masked_fill(log_sum == -torch.inf, torch.inf)  # blind rows: e^-inf = 0
         grad_output = grad_output.to(_working(q))
         along = (grad_output * output).sum(dim=-1, keepdim=True)
-        for rows in _blocks(q.shape[2], ctx.block_size):
-            for columns in _blocks(k.shape[2], ctx.block_size):
-                saved = (log_sum[:, :, rows], grad_output[:, :, rows], along[:, :, rows])
-                _tile_backward(x, rows, columns, saved, grads)
+        with torch.autocast(q.device.type, enabled=False):
+            for rows in _blocks(q.shape[2], ctx.block_size):
+                for columns in _blocks(k.shape[2], ctx.block_size):
+                    saved = (log_sum[:, :, rows], grad_output[:, :, rows], along[:, :, rows])
+                    _tile_backward(x, rows, columns, saved, grads)
         of_inputs = [g.to(t.dtype) for g, t in zip(grads[:3], (q, k, v), strict=True)]
         return *of_inputs, grads[3].to(bias.dtype) if wanted else None, None, None
 
 
+def _carry_on(row: tuple, scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The largest score so far, the sum of exponentials and the output, with one more tile."""
+    peak, total, carried = row
+    higher = torch.maximum(peak, scores.amax(dim=-1, keepdim=True))
+    level = higher.masked_fill(higher == -torch.inf, 0.0)
+    shrink, raised = (peak - level).exp(), (scores - level).exp()
+    total = total * shrink + raised.sum(dim=-1, keepdim=True)
+    return higher, total, carried * shrink + raised @ values
+
+
 def _tile_backward(
-    x: _Inputs, rows: slice, columns: slice, saved: tuple[Tensor, ...], grads: list[Tensor | None]
+    x: Inputs, rows: slice, columns: slice, saved: tuple[Tensor, ...], grads: list[Tensor | None]
 ) -> None:
     """Add one tile's part to the gradients of q, k, v and the bias."""
     scores = _scores(x, rows, columns)
@@ -166,7 +100,7 @@ def _tile_backward(
         part += grad_scores.sum_to_size(part.shape)
 
 
-def _scores(x: _Inputs, rows: slice, columns: slice) -> Tensor | None:
+def _scores(x: Inputs, rows: slice, columns: slice) -> Tensor | None:
     """A tile of scores, -inf where hidden; None if all of it is."""
     older = x.k.shape[2] - x.q.shape[2]
     i = torch.arange(rows.start, rows.stop, device=x.q.device)[:, None] + older
@@ -185,12 +119,12 @@ def _working(q: Tensor) -> torch.dtype:
     return torch.promote_types(q.dtype, torch.float32)
 
 
-def _queries(x: _Inputs, rows: slice) -> Tensor:
+def _queries(x: Inputs, rows: slice) -> Tensor:
     """A block of queries, divided by sqrt(K)."""
     return x.q[:, :, rows].to(_working(x.q)) / math.sqrt(x.q.shape[-1])
 
 
-def _shared(keys: Tensor, columns: slice, x: _Inputs) -> Tensor:
+def _shared(keys: Tensor, columns: slice, x: Inputs) -> Tensor:
     """A block of keys or values, one for each head."""
     return share_heads(keys[:, :, columns].to(_working(x.q)), x.q.shape[1])
 

@@ -3,22 +3,13 @@
 import torch.nn.functional as F
 
 from pieces import masks
-from pieces.attention import (
-    FUSED,
-    AttentionCore,
-    Bias,
-    Keys,
-    Mask,
-    Output,
-    Queries,
-    Score,
-    Values,
-    Weights,
-    one_kernel,
-)
-from pieces.checks import require_attention, require_int
+from pieces.attention.core import FUSED, AttentionCore, one_kernel
+from pieces.attention.function import Bias, Keys, Mask, Output, Queries, Score, Values, Weights
+from pieces.checks import Size, checked
+from pieces.scores import scaled_dot
 
 
+@checked(always=True)
 class CausalCore(AttentionCore):
     """Attention to oneself and one's past, or the last ``window`` of it, without asking for a mask.
 
@@ -28,12 +19,10 @@ class CausalCore(AttentionCore):
     the same mask in memory, and a single query sees every key.
 
     Source: Vaswani et al. 2017, 3.2.3; Jiang et al. 2023 (Mistral), 2.
-    Raises: TypeError, ValueError if window is not an int of at least 1.
     """
 
-    def __init__(self, window: int | None = None, score: Score | None = None) -> None:
+    def __init__(self, window: Size | None = None, score: Score = scaled_dot) -> None:
         super().__init__(score)
-        require_int("window", 1 if window is None else window)
         self.window = window
 
     def forward(
@@ -46,20 +35,15 @@ class CausalCore(AttentionCore):
         bias: Bias = None,
         return_weights: bool = False,
     ) -> tuple[Output, Weights | None]:
-        """Return (output, weights), or (output, None).
-
-        Shapes and errors: as ``attention``, and ValueError if there are more queries than keys.
-        """
-        require_attention(q, k, v, mask, bias)
+        """Return (output, weights), or (output, None). Shapes: as ``attention``, with T <= S."""
         T, S = q.shape[2], k.shape[2]
-        all_past = self.window is None or self.window >= S
+        window = S if self.window is None else min(self.window, S)
         fused = self.score in FUSED and not return_weights
-        if all_past and fused and T == S and mask is None and bias is None:
+        if fused and T == S == window and mask is None and bias is None:
             grouped = k.shape[1] != q.shape[1]
             options = {"is_causal": True, "enable_gqa": grouped, "scale": FUSED[self.score]}
             return F.scaled_dot_product_attention(q, k, v, **options), None
-        if T > 1 or not all_past:
-            window = S if self.window is None else self.window
+        if T > 1 or window < S:
             past = masks.sliding_window(T, window, S, device=q.device)
             mask = past if mask is None else past & mask
         if fused:

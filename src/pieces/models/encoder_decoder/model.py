@@ -1,47 +1,36 @@
-"""The 2017 model: an encoder reads the source, a decoder writes the target and looks at both."""
+"""The encoder-decoder: source and target tokens in, a score for every next target token out."""
 
-import math
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pieces.attention import MultiHeadAttention
-from pieces.blocks import Block, CrossBlock, Stack
-from pieces.cache import Cache, GrowingCache
-from pieces.causal import CausalCore
-from pieces.checks import require_ids, require_mask, require_module, require_positive, require_share
+from pieces.blocks import Stack
+from pieces.cache import Cache
+from pieces.cache.fit import all_or_nothing, require_fit
+from pieces.checks import (
+    Positive,
+    checked,
+    refuse,
+    require_instance,
+    require_module,
+)
 from pieces.embeddings import TokenEmbedding
-from pieces.feedforward import FeedForward
-from pieces.models.config import Config
-from pieces.models.decoder_only import cached_positions
-from pieces.norms import LayerNorm
-from pieces.positions import PositionalEncoding, Sinusoidal
-from pieces.residual import PostNorm
+from pieces.models.decoder_only import (
+    cached_positions,
+    keys_so_far,
+    require_model_mask,
+    require_texts,
+)
+from pieces.models.encoder_decoder.caches import Caches
+from pieces.positions import PositionalEncoding
 
 Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
 Ids = Int[Tensor, "B T"]
 
 
-@dataclass
-class Caches:
-    """What a decoder remembers: its own keys and values, and those of the source."""
-
-    own: Cache = field(default_factory=GrowingCache)
-    source: Cache = field(default_factory=GrowingCache)
-
-    def length(self) -> int:
-        """Target tokens seen."""
-        return self.own.length()
-
-    def select(self, rows: Int[Tensor, "N"]) -> None:
-        """Keep these rows of the batch, in this order (beam search)."""
-        self.own.select(rows)
-        self.source.select(rows)
-
-
+@checked
 class EncoderDecoder(nn.Module):
     """Source and target tokens to the logits of the next target token.
 
@@ -49,8 +38,7 @@ class EncoderDecoder(nn.Module):
 
     ``target_embedding`` left out is the source's; ``head`` left out is the target embedding read
     backwards, its logits multiplied by ``logit_scale``. ``dropout`` acts on the embeddings.
-    Source: Vaswani et al. 2017, 3. Raises: TypeError if a part is not a module, ValueError if
-    logit_scale is not above 0.
+    Source: Vaswani et al. 2017, 3.
     """
 
     def __init__(
@@ -63,12 +51,11 @@ class EncoderDecoder(nn.Module):
         encoder_position: PositionalEncoding | None = None,
         decoder_position: PositionalEncoding | None = None,
         head: nn.Module | None = None,
-        logit_scale: float = 1.0,
+        logit_scale: Positive = 1.0,
         dropout: nn.Module | None = None,
         config: Any = None,
     ) -> None:
         super().__init__()
-        require_positive("logit_scale", logit_scale)
         parts = {
             "embedding": embedding,
             "encoder": encoder,
@@ -98,16 +85,19 @@ class EncoderDecoder(nn.Module):
         ``source_mask`` [B, 1, 1, S] hides padding of the source from all, ``mask`` that of the
         target. With a ``cache`` (``new_cache``) target_ids are the next T tokens; ``encode`` once,
         and call ``decode``, to save the encoder too.
-        Raises: TypeError, ValueError as the parts.
         """
+        require_texts("target_ids", target_ids)
         if source_mask is not None:
-            require_mask(source_mask, "source_mask")
+            require_texts("source_ids", source_ids)
+            require_model_mask("source_mask", source_mask, *source_ids.shape, source_ids.shape[1])
         memory = self.encode(source_ids, mask=source_mask)
         return self.decode(target_ids, memory, source_mask=source_mask, mask=mask, cache=cache)
 
     def encode(self, source_ids: Ids, *, mask: Mask = None) -> Float[Tensor, "B S D"]:
         """What the decoder looks at. Shapes: [B, S] -> [B, S, D]. Errors: as ``forward``."""
-        require_ids("source_ids", source_ids)
+        require_texts("source_ids", source_ids)
+        if mask is not None:
+            require_model_mask("mask", mask, *source_ids.shape, source_ids.shape[1])
         x = self.embedding(source_ids)
         positions = torch.arange(x.shape[1], device=x.device)
         x = self.dropout(self.encoder_position.add(x, positions))
@@ -137,16 +127,23 @@ class EncoderDecoder(nn.Module):
         cache: Caches | None = None,
     ) -> Float[Tensor, "B T D"]:
         """The decoder's stream behind its last norm. Shapes: -> [B, T, D]. As ``forward``."""
-        require_ids("target_ids", target_ids)
-        own, source = (None, None) if cache is None else (cache.own, cache.source)
+        require_texts("target_ids", target_ids)
+        (B, T), S = target_ids.shape, target_ids.shape[1]
+        own, source = (None, None) if cache is None else require_caches(cache, memory)
+        if mask is not None:
+            require_model_mask("mask", mask, B, T, T if own is None else keys_so_far(own, T))
+        if source_mask is not None:
+            require_model_mask("source_mask", source_mask, B, T, memory.shape[1])
+        if own is not None:
+            require_fit(own, self.decoder, mask, T)
+            S = own.reach(T)
+            mask = None if mask is None else mask[..., -S:]
         x = (self.target_embedding or self.embedding)(target_ids)
-        T = x.shape[1]
         positions = cached_positions(T, own, x.device)
         x = self.dropout(self.decoder_position.add(x, positions))
-        S = T if own is None else own.reach(T)
         placed = self.decoder_position.for_layers(positions, S, x.dtype)
-        caches = {"cache": own, "context_cache": source}
-        return self.decoder(x, memory, mask=mask, context_mask=source_mask, **caches, **placed)
+        options = {"mask": mask, "context_mask": source_mask, "cache": own} | placed
+        return all_or_nothing(cache, self.decoder, x, memory, context_cache=source, **options)
 
     def logits(self, hidden: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
         """The head alone."""
@@ -159,60 +156,11 @@ class EncoderDecoder(nn.Module):
         return Caches()
 
 
-@dataclass(frozen=True)
-class EncoderDecoderConfig(Config):
-    """Sizes of the 2017 model; ``n_layers`` of each part."""
-
-    vocab_size: int
-    d_model: int = 512
-    n_layers: int = 6
-    n_heads: int = 8
-    d_ff: int = 2048
-    dropout: float = field(default=0.1, metadata={"own_check": True})
-    norm_eps: float = 1e-5
-    bias: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the fields. A share of dropout may be 0."""
-        super().__post_init__()
-        require_share("dropout", self.dropout)
-
-
-def encoder_decoder(config: EncoderDecoderConfig) -> EncoderDecoder:
-    """Build the 2017 model: post-norm, sinusoidal code, one table for source, target and head.
-
-    Source: Vaswani et al. 2017, 3 and 5.4; source text (5.1) to (5.11).
-    Raises: TypeError, ValueError if a size is not an int of at least 1 or does not divide.
-    """
-    D = config.d_model
-
-    def attention(**options: Any) -> MultiHeadAttention:
-        return MultiHeadAttention(D, config.n_heads, bias=config.bias, **options)
-
-    def residual() -> PostNorm:
-        return PostNorm(LayerNorm(D, eps=config.norm_eps), nn.Dropout(config.dropout))
-
-    def encoder_block() -> Block:
-        residuals = {"attention_residual": residual(), "feed_forward_residual": residual()}
-        return Block(attention(), FeedForward(D, config.d_ff), **residuals)
-
-    def decoder_block() -> CrossBlock:
-        kinds = ("attention_residual", "cross_residual", "feed_forward_residual")
-        residuals = {kind: residual() for kind in kinds}
-        own = attention(core=CausalCore())
-        return CrossBlock(own, attention(), FeedForward(D, config.d_ff), **residuals)
-
-    return EncoderDecoder(
-        TokenEmbedding(config.vocab_size, D, scale=math.sqrt(D)),
-        Stack(encoder_block() for _ in range(config.n_layers)),
-        Stack(decoder_block() for _ in range(config.n_layers)),
-        encoder_position=Sinusoidal(D),
-        decoder_position=Sinusoidal(D),
-        dropout=nn.Dropout(config.dropout),
-        config=config,
-    )
-
-
-BASE = EncoderDecoderConfig(37_000)
-BIG = EncoderDecoderConfig(37_000, 1024, 6, 16, 4096, 0.3)
-PRESETS = {"base": BASE, "big": BIG}
+def require_caches(cache: Caches, memory: Tensor) -> tuple[Cache, Cache]:
+    """Its two parts; refuse what was begun with a source of another length."""
+    require_instance("cache", cache, Caches, "pass model.new_cache()")
+    seen, S = cache.source.length(), memory.shape[1]
+    if seen not in (0, S):
+        rule = f"it holds a source of {seen} tokens, and memory has {S}"
+        refuse("cache", "given", rule, "start a new cache for another source")
+    return cache.own, cache.source

@@ -1,5 +1,7 @@
 """T5, the one model of the table with an encoder."""
 
+from functools import partial
+
 from torch import nn
 
 from pieces.checks import require
@@ -18,7 +20,7 @@ ONLY = {
 }
 
 
-def encoder_decoder(a: Architecture) -> EncoderDecoder:
+def t5_of_row(a: Architecture) -> EncoderDecoder:
     """The row's T5: ``models.t5``, whose other parts cannot be chosen.
 
     Source: Raffel et al. 2020, 2.1. Raises: as ``zoo.assemble``, and ValueError for other parts.
@@ -29,9 +31,15 @@ def encoder_decoder(a: Architecture) -> EncoderDecoder:
     rule, remedy = f"an encoder-decoder has as many as heads, {a.n_heads}", "leave it out"
     require(a.kv_heads == a.n_heads, "n_kv_heads", a.n_kv_heads, rule, remedy)
 
-    def network(d_model: int, d_ff: int) -> nn.Module:
-        return FEED_FORWARDS[a.feed_forward](a)
-
     sizes = (a.vocab_size, a.d_model, a.n_layers, a.n_heads, a.d_ff, a.head_size)
-    parts = {"feed_forward": network, "norm_eps": a.norm_eps, "tied": a.head == "tied"}
+    parts = {
+        "feed_forward": partial(network_of_row, a),
+        "norm_eps": a.norm_eps,
+        "tied": a.head == "tied",
+    }
     return t5(T5Config(*sizes, **parts))
+
+
+def network_of_row(a: Architecture, d_model: int, d_ff: int) -> nn.Module:
+    """The row's feed-forward network, whose sizes are the row's too."""
+    return FEED_FORWARDS[a.feed_forward](a)

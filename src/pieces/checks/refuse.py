@@ -1,4 +1,4 @@
-"""The few checks every part shares: each error names the argument, the value, the rule, the remedy.
+"""Errors that help: each names the argument, the value received, the rule and the remedy.
 
 Only shapes and dtypes are looked at, never the numbers inside a tensor, so a check costs
 microseconds, waits for no GPU, and leaves ``torch.compile`` and ``torch.export`` undisturbed.
@@ -11,8 +11,6 @@ from typing import Any, NoReturn
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-
-Number = int | float
 
 
 def refuse(
@@ -35,15 +33,15 @@ def require(
         refuse(argument, value, rule, remedy, error)
 
 
-def require_int(argument: str, value: Any, minimum: int = 1) -> None:
+def require_int(argument: str, value: Any, minimum: int | None = 1) -> None:
     """Refuse what is not a whole number of at least ``minimum``; True and 2.0 are not numbers here.
 
     Raises: TypeError for another type, ValueError for a number that is too small.
     """
-    if not isinstance(value, int | torch.SymInt) or isinstance(value, bool):
+    if not isinstance(value, (int, torch.SymInt)) or isinstance(value, bool):
         rule = "must be an int (neither a bool nor a float)"
         refuse(argument, value, rule, f"pass int({argument})", TypeError)
-    if value < minimum:
+    if minimum is not None and value < minimum:
         refuse(argument, value, f"must be at least {minimum}", f"pass {minimum} or more")
 
 
@@ -56,7 +54,7 @@ def default_int(argument: str, value: int | None, default: int) -> int:
 
 def require_number(argument: str, value: Any) -> None:
     """Refuse what is not a finite number. Raises: TypeError, ValueError."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
     require(number, argument, value, "must be a number", f"pass float({argument})", TypeError)
     finite = -math.inf < value < math.inf  # math.isfinite would break a compiled graph
     require(finite, argument, value, "must be finite", "pass a number such as 1.0")
@@ -180,6 +178,16 @@ def require_mask(mask: Tensor, argument: str = "mask") -> None:
         additive = f"masks.from_additive({argument}) if it holds 0 and -inf"
         remedy = f"write {argument}.bool() if 1 means attend, {additive}"
         refuse(f"{argument}.dtype", mask.dtype, rule, remedy, TypeError)
+
+
+def require_flags(argument: str, tensor: Tensor) -> None:
+    """Refuse a tensor that is not bool. Raises: TypeError."""
+    if "mask" in argument:
+        return require_mask(tensor, argument)
+    require_tensor(argument, tensor)
+    rule = "must be bool"
+    seen = tensor.dtype
+    return require(seen == torch.bool, f"{argument}.dtype", seen, rule, "use .bool()", TypeError)
 
 
 def require_broadcast(argument: str, tensor: Tensor, scores_shape: tuple[int, ...]) -> None:

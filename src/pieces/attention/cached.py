@@ -1,0 +1,86 @@
+"""Multi-head attention that knows where its tokens stand, and remembers those before."""
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from pieces.attention.function import Bias, Mask, Weights
+from pieces.attention.multi_head import MultiHeadAttention, merge_heads
+from pieces.cache.none import NO_CACHE
+from pieces.cache.protocol import LayerCache
+from pieces.checks import checked, require
+from pieces.positions import PositionalEncoding, Rotation
+
+Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | Rotation | None
+
+
+@checked
+class CachedAttention(MultiHeadAttention):
+    """``MultiHeadAttention`` to oneself, with positions and a cache: project, rotate, remember.
+
+    ``position`` is an encoding that rotates queries and keys or biases the scores
+    (``pieces.positions``); the other options are those of ``MultiHeadAttention``.
+    Source: Su et al. 2021 (RoPE), 3.4, for where the rotation stands; Shazeer 2019, 2.4, for
+    decoding one token after another.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        position: PositionalEncoding | None = None,
+        **options: object,
+    ) -> None:
+        super().__init__(d_model, n_heads, **options)
+        self.position = position or PositionalEncoding()
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        *,
+        mask: Mask = None,
+        bias: Bias = None,
+        positions: Positions = None,
+        cache: LayerCache = NO_CACHE,
+        return_weights: bool = False,
+    ) -> Float[Tensor, "B T D"] | tuple[Float[Tensor, "B T D"], Weights]:
+        """Shapes: x [B, T, D] -> [B, T, D], weights [B, H, T, S].
+
+        Mask and bias as in ``MultiHeadAttention``. With a ``cache`` (``pieces.cache``) x are the
+        next T tokens and the S keys are all so far. ``positions`` [T] or [B, T] of x go on from the
+        cache if left out; padding on the left shifts them. They may be a ``Rotation``, computed
+        once for several layers.
+        """
+        positions = self._places(x, positions, cache)
+        q, k, v = self.project(x, x)
+        q, k = self.position.rotate(q, k, positions)
+        k, v = cache.update(k, v)
+        mask = visible(cache.padding(), mask)
+        bias = added(self.position.bias(q, k, positions), bias)
+        heads, weights = self.core(q, k, v, mask=mask, bias=bias, return_weights=return_weights)
+        output = self.output(merge_heads(heads))
+        return (output, weights) if return_weights else output
+
+    def _places(self, x: Tensor, positions: Positions, cache: LayerCache) -> Positions:
+        """Where the tokens of x stand: as told, or next; nowhere if no encoding asks."""
+        placed, remedy = self.position.acts(), "build the attention with position="
+        require(placed or positions is None, "positions", "given", "there is no encoding", remedy)
+        if placed and positions is None:
+            return cache.positions(x.shape[1], device=x.device)
+        return positions
+
+
+@checked(always=True)
+def visible(padding: Bool[Tensor, "B 1 1 S"] | None, mask: Mask) -> Mask:
+    """What both let a query see; None sees all."""
+    if padding is None or mask is None:
+        return mask if padding is None else padding
+    return padding & mask
+
+
+@checked(always=True)
+def added(distance: Float[Tensor, "#B #H T S"] | None, bias: Bias) -> Bias:
+    """Both biases in one; None adds nothing."""
+    if distance is None or bias is None:
+        return bias if distance is None else distance
+    return distance + bias

@@ -1,0 +1,110 @@
+"""``@checked``: the annotations of a function, or of a module's methods, hold when it is called.
+
+Checks are declared, not written. What an argument must be stands in its annotation; this decorator
+reads it once and refuses what does not fit by name, with the value, the rule and the remedy.
+
+The outermost call checks, and the calls inside it trust it: a model asks once, not in each layer.
+What runs code of its caller's (a function or module passed in, ``**options``) is no such call, and
+at the seams, where tensors of several origins meet, every call checks. Compiled code does not.
+"""
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, get_type_hints
+
+import torch
+
+from pieces.checks.axes import Scope
+from pieces.checks.hints import Kind, kind_of
+
+
+class _Trust(threading.local):
+    """Whether this thread is inside a call that has been checked."""
+
+    inside = False
+
+
+_trust = _Trust()
+
+
+def checked(thing: Any = None, *, always: bool = False, shields: bool = True) -> Any:
+    """Check the arguments of a function, or of a class's public methods, by their annotations.
+
+    ``always``: also inside a call that has been checked. ``shields=False``: calls inside it are
+    checked as well, for what is put together from modules of its caller's.
+
+    Raises, when called: TypeError for another kind of thing, ValueError for another size.
+    """
+    if thing is None:
+        return functools.partial(checked, always=always, shields=shields)
+    if not inspect.isclass(thing):
+        return _checked_function(thing, always, shields)
+    for name, member in list(vars(thing).items()):
+        public = name in ("__init__", "__getitem__") or not name.startswith("_")
+        if inspect.isfunction(member) and public:
+            setattr(thing, name, _checked_function(member, always, shields))
+    return thing
+
+
+def _checked_function(function: Callable, always: bool, shields: bool) -> Callable:
+    plan = functools.cache(lambda: _Plan(function))  # at the first call: all names exist by then
+
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        if torch.compiler.is_compiling() or (_trust.inside and not always):
+            return function(*args, **options)
+        closed = plan().check(args, options)
+        if _trust.inside or not (closed and shields):
+            return function(*args, **options)
+        _trust.inside = True
+        try:
+            return function(*args, **options)
+        finally:
+            _trust.inside = False
+
+    return call
+
+
+class _Plan:
+    """What the annotations of one function ask."""
+
+    def __init__(self, function: Callable) -> None:
+        parameters = inspect.signature(function).parameters.values()
+        hints = get_type_hints(function, include_extras=True)
+        self.names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self.defaults = {p.name: p.default for p in parameters}
+        self.is_method = self.names[:1] == ["self"]
+        single = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+        kinds = {name: kind_of(hints[name]) for name in single if name in hints}
+        self.kinds = {name: kind for name, kind in kinds.items() if kind is not None}
+        open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        foreign = open_ended or any(kind.runs for kind in self.kinds.values())
+        self.shields = not foreign and function.__name__ != "__init__"
+
+    def check(self, args: tuple, options: dict[str, Any]) -> bool:
+        """Check what was passed (defaults are right). Returns whether inner calls may trust it."""
+        passed = dict(zip(self.names, args, strict=False)) | options
+        scope = Scope(self.defaults | passed, passed.get("self") if self.is_method else None)
+        for name, kind in self.kinds.items():
+            value = passed.get(name)
+            if value is None and kind.left_out in passed:
+                value = passed[kind.left_out]
+            if value is not None or name in passed:
+                kind.check(name, value, scope)
+        return self.shields
+
+
+def check_fields(config: Any) -> None:
+    """As ``@checked``, for the fields of a dataclass, from its ``__post_init__``."""
+    for name, kind in _fields(type(config)).items():
+        kind.check(name, getattr(config, name), Scope())
+
+
+@functools.cache
+def _fields(config: type) -> dict[str, Kind]:
+    hints = get_type_hints(config, include_extras=True)
+    kinds = {field.name: kind_of(hints[field.name]) for field in fields(config)}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
