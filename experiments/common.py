@@ -2,8 +2,8 @@
 
     run(Experiment(...))        called by each script; `--help` shows what it takes
 
-The weights of the first seed are the ones shipped, whatever the other seeds bring. All seeds stand
-in experiments/records/<name>.json; a seed that is run again replaces its earlier run.
+The longest run of seed 0 is the one shipped, whatever the other seeds bring. All runs stand in
+experiments/records/<name>.json; one of the same seed and steps replaces its earlier self.
 """
 
 import argparse
@@ -58,14 +58,13 @@ class Experiment:
 
 
 def run(experiment: Experiment) -> None:
-    """Train from the seeds of the command line, shortest way to the weights first."""
+    """Train from each seed of the command line, and keep what comes of it at once."""
     options = asked(experiment)
     for seed in options.seeds:
         print(f"{experiment.name}, seed {seed}", flush=True)
         config = replace(experiment.config, seed=seed, steps=options.steps)
         model, outcome = trained(experiment, config)
-        shipped = seed == SHIPPED_SEED and options.steps == experiment.config.steps
-        keep(experiment, model if shipped else None, outcome)
+        keep(experiment, model, outcome)
         told = {name: value for name, value in outcome.items() if name != "curve"}
         print(json.dumps(told, indent=1), flush=True)
 
@@ -74,8 +73,9 @@ def asked(experiment: Experiment) -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(description=experiment.about)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    steps = f"fewer or more than {experiment.config.steps}; then no weights are kept"
-    parser.add_argument("--steps", type=int, default=experiment.config.steps, help=steps)
+    steps = experiment.config.steps
+    told = f"{steps} if left out; weights of fewer steps are not shipped in place of more"
+    parser.add_argument("--steps", type=int, default=steps, help=told)
     return parser.parse_args()
 
 
@@ -124,8 +124,8 @@ def curve(losses: list[float]) -> list[list[float]]:
     return [[s + length, round(statistics.fmean(losses[s : s + length]), 4)] for s in starts]
 
 
-def keep(experiment: Experiment, model: nn.Module | None, outcome: dict[str, Any]) -> None:
-    """Write the record, and the weights where there is a model to be shipped."""
+def keep(experiment: Experiment, model: nn.Module, outcome: dict[str, Any]) -> None:
+    """Write the record, and the weights if this is the run to be shipped."""
     RECORDS.mkdir(exist_ok=True)
     place = RECORDS / f"{experiment.name}.json"
     runs = json.loads(place.read_text(encoding="utf-8"))["runs"] if place.exists() else []
@@ -142,7 +142,7 @@ def keep(experiment: Experiment, model: nn.Module | None, outcome: dict[str, Any
     }
     text = json.dumps(record, indent=1, ensure_ascii=False)
     place.write_text(text + "\n", encoding="utf-8")
-    ship(experiment, model, runs)
+    ship(experiment, model, outcome, runs)
 
 
 def run_of(outcome: dict[str, Any]) -> tuple[int, int]:
@@ -150,20 +150,22 @@ def run_of(outcome: dict[str, Any]) -> tuple[int, int]:
     return outcome["seed"], outcome["steps"]
 
 
-def ship(experiment: Experiment, model: nn.Module | None, runs: list[dict[str, Any]]) -> None:
-    """Write the file: new weights where there are some, and in any case the latest record."""
-    wanted = (SHIPPED_SEED, experiment.config.steps)
-    own = [run for run in runs if run_of(run) == wanted]
+def ship(
+    experiment: Experiment, model: nn.Module, outcome: dict[str, Any], runs: list[dict[str, Any]]
+) -> None:
+    """Write the file: the weights if this run is the one, and in any case the latest record."""
     path = path_of(experiment.name)
-    if not own or (model is None and not path.exists()):
+    candidates = [run for run in runs if run["seed"] == SHIPPED_SEED]
+    if not candidates:
         return
-    record = {name: value for name, value in own[0].items() if name != "curve"}
+    longest = max(candidates, key=lambda run: run["steps"])
+    record = {name: value for name, value in longest.items() if name != "curve"}
     short = ("seed", "steps", "loss", "floor", "loss_float32")
     record["seeds"] = [{name: run[name] for name in short} for run in runs]
-    if model is None:
-        data = with_record(path.read_bytes(), record)
-    else:
+    if longest is outcome:
         data = packed(experiment, model, record)
+    else:
+        data = with_record(path.read_bytes(), record)
     if len(data) > MEGABYTE:
         raise ValueError(f"{path.name} = {len(data)} bytes: at most {MEGABYTE} are shipped")
     path.write_bytes(data)

@@ -2,7 +2,7 @@
 
     python experiments/stories_attention.py [--seeds 0 1 2] [--steps N]
 
-Every third row is of random words (phrases.py), for the stories alone would not need a head that
+Every other row is of random words (phrases.py), for the stories alone would not need a head that
 copies what came behind a word the last time. The record holds what each head does (heads.py).
 """
 
@@ -18,8 +18,8 @@ from pieces.tasks.base import Batch
 from pieces.train import TrainConfig
 from small_world import TASK, measure
 
-SIZES = AttentionOnlyConfig(TASK.vocab_size, 128, n_layers=2, n_heads=4, max_seq_len=TASK.length)
-EVERY = 3  # one row in so many is of random words
+SIZES = AttentionOnlyConfig(TASK.vocab_size, 96, n_layers=2, n_heads=4, max_seq_len=TASK.length)
+EVERY = 2  # one row in so many is of random words
 
 
 def draw(batch_size: int, *, generator: torch.Generator | None = None) -> Batch:
@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
     build=lambda: attention_only(SIZES),
     draw=draw,
     measure=measure,
-    config=TrainConfig(steps=900, batch_size=12, lr=5e-3, warmup=100, final_share=0.02),
+    config=TrainConfig(steps=800, batch_size=12, lr=5e-3, warmup=100, final_share=0.02),
     examine=examine,
 )
 
