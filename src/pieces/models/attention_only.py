@@ -11,9 +11,8 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.attention import MultiHeadAttention
+from pieces.attention import CausalCore, MultiHeadAttention
 from pieces.blocks import Stack
-from pieces.causal import CausalCore
 from pieces.checks import require_module
 from pieces.embeddings import TokenEmbedding
 from pieces.models.config import Config
