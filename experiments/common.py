@@ -85,7 +85,7 @@ def trained(experiment: Experiment, config: TrainConfig) -> tuple[nn.Module, dic
     model = experiment.build()
     UNFINISHED.mkdir(parents=True, exist_ok=True)
     place = UNFINISHED / f"{experiment.name}-{config.seed}-{config.steps}.pt"
-    start = time.process_time()
+    resumed, start = place.exists(), time.process_time()
     saving = {"checkpoint": place, "save_every": 100, "progress": sys.stderr.isatty()}
     record = train(model, experiment.draw, config, loss=experiment.loss, **saving)
     seconds = time.process_time() - start
@@ -98,7 +98,7 @@ def trained(experiment: Experiment, config: TrainConfig) -> tuple[nn.Module, dic
         "loss_float32": experiment.measure(model)["loss"],
         "precision": experiment.precision,
         "parameters": sum(p.numel() for p in model.parameters()),
-        "cpu_seconds": round(seconds),
+        "cpu_seconds": None if resumed else round(seconds),
         **experiment.examine(shipped),
         "curve": curve(record.losses),
     }

@@ -12,7 +12,7 @@ import torch
 
 from pieces.tasks.base import SKIPPED, Batch
 
-PHRASES, SHORTEST, LONGEST = 5, 3, 10
+PHRASES, SHORTEST, LONGEST = 3, 3, 8
 
 
 def phrases(
