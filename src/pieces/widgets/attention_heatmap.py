@@ -11,8 +11,8 @@ from pieces.widgets.traits import Cells, Count, Result, Text
 
 MODELS = ("stories_attention", "stories_llama", "stories_moe")
 TEXT = (
-    "Once upon a time there was a shy girl named Lily . She had a red ball . "
-    "One sunny day , Lily lost the"
+    "Once upon a time there was a shy girl named Lily. She had a red ball. "
+    "One sunny day, she took the"
 )
 
 
