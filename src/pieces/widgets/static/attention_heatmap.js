@@ -17,7 +17,8 @@ const heads = (list) => (list.length > 3 ? `these ${list.length} heads` : list.j
 const WORDS = {
   title: "Where the heads look",
   typed: (n) => `A text of the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met ${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""}, so it reads on without.`,
+  unknown: (list) => `The model has never met ${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
+    + " so it reads on without.",
   try: " Try ",
   replace: (word, other) => `Write ${other} in place of ${word}`,
   long: (most) => ` It reads the first ${most} words.`,
@@ -27,7 +28,8 @@ const WORDS = {
   named: (layer, head) => (head ? `head ${layer}.${head}` : `average of layer ${layer}`),
   on: (layer, head) => `Head ${layer}.${head} is on`,
   layer: (l) => (l ? `Layer ${l + 1} reads what layer ${l} wrote` : "Layer 1 reads the words"),
-  tile: (layer, head, note, off) => `Show head ${layer}.${head}${note ? `: ${note}` : ""}${off ? ", switched off" : ""}`,
+  tile: (layer, head, note, off) =>
+    `Show head ${layer}.${head}${note ? `: ${note}` : ""}${off ? ", switched off" : ""}`,
   off: "off",
   cost: (lost) => `Without it the guess loses ${Math.round(100 * lost)} points`,
   shown: "shown large",
@@ -48,8 +50,10 @@ const WORDS = {
   moves: (list, word, from, to) =>
     `Without ${heads(list)}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to ${percent(to)}.`,
   leads: (word, p) => ` Now “${word}” leads with ${percent(p)}.`,
-  needs: (word, head, from, to) => `“${word}” hangs most on head ${head}: without it ${percent(from)} becomes ${percent(to)}.`,
-  spread: (word) => `No single head is needed for “${word}”: without any one of them it loses less than 5 points.`,
+  needs: (word, head, from, to) =>
+    `“${word}” hangs most on head ${head}: without it ${percent(from)} becomes ${percent(to)}.`,
+  spread: (word) =>
+    `No single head is needed for “${word}”: without any one of them it loses less than 5 points.`,
 };
 
 /** The traits as they are used: within the model's layers and heads and the words of the text. */
@@ -147,9 +151,11 @@ async function render({ model: traits, el }) {
     const t = followed(T);
     const shown = mapOf(maps[layer - 1], head ? head - 1 : null);
     const seen = (i, j) => ({ from: i, to: j, weight: shown.data[i * T + j] });
-    const links = words.flatMap((_, i) => words.slice(0, i + 1).map((_, j) => seen(i, j))).filter(({ weight }) => weight >= 0.02);
+    const links = words.flatMap((_, i) => words.slice(0, i + 1).map((_, j) => seen(i, j)))
+      .filter(({ weight }) => weight >= 0.02);
     story.draw({ words, links });
-    map.draw({ values: shown, mask: words.map((_, i) => words.map((_, j) => j <= i)), top: 1, rows: words, columns: words });
+    const mask = words.map((_, i) => words.map((_, j) => j <= i));
+    map.draw({ values: shown, mask, top: 1, rows: words, columns: words });
     const best = (weights, n) => Object.entries(scoresOf(weights, n, ids)).sort(([, a], [, b]) => b - a)[0];
     const notes = maps.map((weights) => Array.from({ length: perLayer }, (_, n) => {
       const [kind, share] = best(weights, n);
