@@ -11,6 +11,7 @@ import json
 import re
 from pathlib import Path
 
+import bulk_weights
 from pieces.widgets.base import STATIC, imports
 
 STATE_MIME = "application/vnd.jupyter.widget-state+json"
@@ -118,6 +119,7 @@ def enliven_page(app, pagename, templatename, context, doctree):
         if cls is None:
             return still_place(model_id, models)
         needed(cls.module, modules)
+        bulk_weights.hand_over(models[model_id], getattr(app, "outdir", "."))
         first = model_id not in used
         used.add(model_id)
         return live_place(model_id, models[model_id], cls, first)

@@ -204,7 +204,9 @@ class Bench:
     def html(self, models: dict[str, dict], views: list[str]) -> str:
         """Return a page with these models (id to saved model) and these views (ids)."""
         files: list[str] = []
-        app = SimpleNamespace(add_js_file=lambda name, **k: files.append(name))
+        app = SimpleNamespace(
+            outdir=str(self.folder), add_js_file=lambda name, **k: files.append(name)
+        )
         state = json.dumps({"state": models})
         script = SimpleNamespace(attributes={"type": self.book.STATE_MIME, "body": state})
         context = {"body": "\n".join(VIEW % view for view in views), "script_files": [script]}

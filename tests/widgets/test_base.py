@@ -12,7 +12,7 @@ from samples import NAMES, example
 import pieces.widgets
 from axe import violations
 from browser import PAINTED, picture, put, space, state
-from pieces.widgets.base import STATIC, PieceWidget, imports, inlined
+from pieces.widgets.base import STATIC, PieceWidget, bundled, imports, inlined, needed, read_static
 from pieces.widgets.traits import Result, Text, Words
 
 INERT = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
@@ -98,6 +98,14 @@ class TestPython:
         assert not imports(text)
         assert not re.search(r"""(?:from|import)\s*\(?\s*["'](?!data:)""", text)
         assert "innerHTML" not in text, "typed text is only ever text"
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_notebook_gets_each_module_once(self, name):
+        cls = getattr(pieces.widgets, name)
+        modules = needed(cls.module)
+        assert len(modules) == len(set(modules)) > 3
+        sources = sum(len(json.dumps(read_static(f"{module}.js"))) for module in modules)
+        assert len(bundled(cls.module)) < sources + 1000
 
     def test_a_subclass_has_a_module_of_its_own(self):
         assert PieceWidget.module == ""
@@ -207,9 +215,9 @@ class TestAlone:
 
     @pytest.mark.parametrize("name", NAMES)
     def test_clean_up_takes_every_listener_away(self, bench, name):
-        """In the way a notebook does it: the inlined module, a model of its own."""
+        """In the way a notebook does it: the bundled module, a model of its own."""
         widget = example(name)
-        module = base64.b64encode(inlined(type(widget).module).encode()).decode()
+        module = base64.b64encode(bundled(type(widget).module).encode()).decode()
         values = json.dumps({t: getattr(widget, t) for t in type(widget).controls()})
         script = """async ([url, values]) => {
           const listeners = [];

@@ -49,9 +49,9 @@ def plain(config: Config) -> dict[str, Any]:
 
     Raises: ValueError if a field is neither.
     """
-    fields = {
-        name: value for name, value in dataclasses.asdict(config).items() if value is not None
-    }
+    beside = ("kept",)  # what a checkpoint said; nothing computes with it
+    given = dataclasses.asdict(config).items()
+    fields = {name: value for name, value in given if value is not None and name not in beside}
     for name, value in fields.items():
         if callable(value):
             known = getattr(feedforward, value.__name__, None) is value

@@ -155,6 +155,8 @@
   }
 
   window.pieces = {
+    /** Where the trained models' files lie. */
+    models: new URL("models/", /** @type {HTMLScriptElement} */ (document.currentScript)?.src || document.baseURI).href,
     /** Called by each module's file when its source is there. */
     arrived: () => look(),
     /** The live model of a widget, for tests and for the curious. */
