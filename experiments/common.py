@@ -24,7 +24,7 @@ from pieces.tasks import Task
 from pieces.train import TrainConfig, train
 from pieces.trained import pack, path_of, unpack
 from pieces.trained.file import with_record
-from pieces.trained.kinds import kind_of, plain
+from pieces.trained.kinds import kind_of_model, plain
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "experiments" / "records"
@@ -132,7 +132,7 @@ def keep(experiment: Experiment, model: nn.Module, outcome: dict[str, Any]) -> N
     record = {
         "name": experiment.name,
         "about": " ".join(experiment.about.split()),
-        "kind": kind_of(built),
+        "kind": kind_of_model(built),
         "config": plain(built.config),
         "training": comparable(experiment.config),
     }

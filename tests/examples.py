@@ -532,13 +532,13 @@ CALLS = {
         trained.unpack,
         {"data": trained.path_of("translator").read_bytes()},
     ),
-    "trained.shrink": lambda: (
-        packing.shrink,
+    "trained.quantised": lambda: (
+        packing.quantised,
         {"weights": decoder().state_dict(), "precision": "fp16"},
     ),
     "trained.restore": lambda: (
         packing.restore,
-        {"tensors": packing.shrink(decoder().state_dict(), "int8")},
+        {"tensors": packing.quantised(decoder().state_dict(), "int8")},
     ),
     "tasks.accuracy": lambda: (
         tasks.accuracy,

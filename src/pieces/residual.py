@@ -19,6 +19,7 @@ Stream = Float[Tensor, "*batch D"]
 SCALED = ("value", "output", "gate", "up", "down")  # DeepNorm starts these small
 
 
+@checked
 def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
     """What the sublayer makes of x, to be added to the stream: one tensor of the same shape.
 

@@ -79,7 +79,6 @@ def test_the_translator_makes_no_mistake_in_a_hundred_sentences():
     assert load("translator").record.exact >= 0.99
 
 
-@pytest.mark.xfail(strict=True, reason="too short a run: it takes one verb for another")
 def test_the_aligner_makes_no_mistake_in_a_hundred_sentences():
     assert load("aligner").record.exact >= 0.99
 

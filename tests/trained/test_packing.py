@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieces.trained.packing import restore, shrink, to_int8
+from pieces.trained.packing import quantised, restore, to_int8
 
 WEIGHTS = {
     "matrix": torch.tensor([[1.0, -2.0, 0.5], [0.0, 0.0, 0.0], [1e-4, 3e-5, -1e-4]]),
@@ -25,7 +25,8 @@ def test_int8_is_off_by_at_most_half_a_step(rows, columns, size, seed):
 def test_what_each_precision_keeps():
     kinds = {
         name: {
-            key: (value.dtype, tuple(value.shape)) for key, value in shrink(WEIGHTS, name).items()
+            key: (value.dtype, tuple(value.shape))
+            for key, value in quantised(WEIGHTS, name).items()
         }
         for name in ("int8", "fp16", "fp32")
     }
@@ -42,7 +43,7 @@ def test_what_each_precision_keeps():
 
 @pytest.mark.parametrize(("precision", "off"), [("int8", 1 / 127), ("fp16", 1e-3), ("fp32", 0.0)])
 def test_names_and_numbers_come_back(precision, off):
-    again = restore(shrink(WEIGHTS, precision))
+    again = restore(quantised(WEIGHTS, precision))
     assert again.keys() == WEIGHTS.keys()
     for name, weight in WEIGHTS.items():
         assert again[name].dtype == torch.float32
@@ -52,14 +53,14 @@ def test_names_and_numbers_come_back(precision, off):
 
 def test_a_weight_may_be_called_scale():
     weights = {"norm.scale": torch.ones(3)}
-    assert restore(shrink(weights, "int8"))["norm.scale"].tolist() == [1, 1, 1]
+    assert restore(quantised(weights, "int8"))["norm.scale"].tolist() == [1, 1, 1]
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_wrong_precision_and_lost_scales_are_refused():
     with pytest.raises(ValueError, match="precision = 'int4'"):
-        shrink(WEIGHTS, "int4")
-    tensors = shrink(WEIGHTS, "int8")
+        quantised(WEIGHTS, "int4")
+    tensors = quantised(WEIGHTS, "int8")
     for bad in ({}, {"matrix.scale": torch.ones(2)}):
         kept = {name: value for name, value in tensors.items() if name != "matrix.scale"}
         with pytest.raises(ValueError, match=r"matrix\.scale = .*one scale a row"):

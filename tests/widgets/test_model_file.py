@@ -11,7 +11,7 @@ from twins import build, opened_twin, packed, vocabulary
 
 from pieces import trained
 from pieces.tasks import Reverse
-from pieces.trained.packing import restore, shrink
+from pieces.trained.packing import quantised, restore
 
 TOLERANCE = 1e-5
 TRAINED = [n for n in trained.NAMES if n != "aligner" and trained.path_of(n).exists()]
@@ -69,7 +69,7 @@ def test_int8_rows_times_their_scales(twin, scale):
 @pytest.mark.parametrize("name", ["llama", "gpt2", "mixtral", "attention-only", "translator"])
 def test_logits_on_the_same_unpacked_weights(twin, name, precision):
     kind, model = build(name)
-    small = shrink(model.state_dict(), precision)
+    small = quantised(model.state_dict(), precision)
     model.load_state_dict(restore(small))
     twin.load("it", packed(model, kind, small))
     ids = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6]])

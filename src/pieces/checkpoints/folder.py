@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from pieces.checkpoints.convert import load, require_architecture
+from pieces.checkpoints.convert import load_checkpoint, require_architecture
 from pieces.checks import checked, refuse, require
 
 ONE, INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -29,7 +29,7 @@ def from_folder(path: str | Path, *, architecture: str | None = None) -> nn.Modu
     hf_config = read_config(folder)
     named = architecture or (hf_config.architectures or ["no architecture"])[0]
     require_architecture(named)
-    return load(named, hf_config, read_weights(folder)).eval()
+    return load_checkpoint(named, hf_config, read_weights(folder)).eval()
 
 
 @checked

@@ -12,7 +12,7 @@
 How they were trained: ``experiments/`` in the book's repository, one script a model.
 """
 
-from pieces.trained.file import Record, Trained, pack, unpack
+from pieces.trained.file import RunRecord, Trained, pack, unpack
 from pieces.trained.shipped import NAMES, load, path_of
 
-__all__ = ["NAMES", "Record", "Trained", "load", "pack", "path_of", "unpack"]
+__all__ = ["NAMES", "RunRecord", "Trained", "load", "pack", "path_of", "unpack"]

@@ -16,13 +16,13 @@ from torch import nn
 from pieces import tasks
 from pieces.checks import refuse, require, require_instance, require_module
 from pieces.tasks import Task
-from pieces.trained.kinds import build, kind_of, plain
-from pieces.trained.packing import restore, shrink
+from pieces.trained.kinds import build_model, kind_of_model, plain
+from pieces.trained.packing import quantised, restore
 
 WORDS = ("kind", "config", "vocabulary", "task", "record")
 
 
-class Record(dict[str, Any]):
+class RunRecord(dict[str, Any]):
     """What is known of a run: ``record["loss"]``, or ``record.loss``.
 
     seed, steps; loss: held out, of the weights as shipped, in nats a token; floor: that of the best
@@ -42,7 +42,7 @@ class Trained:
 
     model: nn.Module
     task: Task
-    record: Record
+    record: RunRecord
 
 
 def pack(
@@ -66,14 +66,14 @@ def pack(
     name = type(task).__name__
     known = getattr(tasks, name, None) is type(task)
     require(known, "task", name, "must be one of pieces.tasks", "add it there")
-    kind = {"kind": kind_of(model)}
+    kind = {"kind": kind_of_model(model)}
     words = {
         "config": plain(model.config),
         "vocabulary": task.vocabulary,
         "task": {"name": name, "arguments": dict(arguments)},
         "record": dict(record),
     }
-    return safe.save(shrink(model.state_dict(), precision), kind | written(words))
+    return safe.save(quantised(model.state_dict(), precision), kind | written(words))
 
 
 def unpack(data: bytes) -> Trained:
@@ -87,12 +87,12 @@ def unpack(data: bytes) -> Trained:
     same = task.vocabulary == words["vocabulary"]
     rule, remedy = "the task has other words today", "train the model again"
     require(same, "vocabulary", f"{len(words['vocabulary'])} words", rule, remedy)
-    model = build(words["kind"], words["config"])
+    model = build_model(words["kind"], words["config"])
     try:
         model.load_state_dict(restore(safe.load(data)))
     except RuntimeError as error:
         refuse("data", str(error), "its weights are not those of its config", "get the file again")
-    return Trained(model.eval(), task, Record(words["record"]))
+    return Trained(model.eval(), task, RunRecord(words["record"]))
 
 
 def task_of(name: str, arguments: dict[str, Any]) -> Task:

@@ -17,7 +17,7 @@ from pieces.models.llama import LlamaConfig, llama
 from pieces.models.mixtral import MixtralConfig, mixtral
 
 
-class Kind(NamedTuple):
+class ModelKind(NamedTuple):
     """A family: its config and what builds it."""
 
     config: type[Config]
@@ -25,16 +25,16 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "llama": Kind(LlamaConfig, llama),
-    "mixtral": Kind(MixtralConfig, mixtral),
-    "attention_only": Kind(AttentionOnlyConfig, attention_only),
-    "gpt2": Kind(GPT2Config, gpt2),
-    "encoder_decoder": Kind(EncoderDecoderConfig, encoder_decoder),
-    "aligner": Kind(AlignerConfig, aligner),
+    "llama": ModelKind(LlamaConfig, llama),
+    "mixtral": ModelKind(MixtralConfig, mixtral),
+    "attention_only": ModelKind(AttentionOnlyConfig, attention_only),
+    "gpt2": ModelKind(GPT2Config, gpt2),
+    "encoder_decoder": ModelKind(EncoderDecoderConfig, encoder_decoder),
+    "aligner": ModelKind(AlignerConfig, aligner),
 }
 
 
-def kind_of(model: nn.Module) -> str:
+def kind_of_model(model: nn.Module) -> str:
     """The kind of a model that a builder made. Raises: ValueError if no kind fits."""
     config = getattr(model, "config", None)
     for name, kind in KINDS.items():
@@ -64,7 +64,7 @@ def plain(config: Config) -> dict[str, Any]:
     return fields
 
 
-def build(kind: str, fields: dict[str, Any]) -> nn.Module:
+def build_model(kind: str, fields: dict[str, Any]) -> nn.Module:
     """The model of a kind and the plain fields of its config. Raises: ValueError."""
     rule, remedy = f"must be one of {', '.join(KINDS)}", "get the file again"
     require(kind in KINDS, "kind", kind, rule, remedy)

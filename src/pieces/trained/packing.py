@@ -1,6 +1,6 @@
 """Weights in fewer bytes: int8 with one scale a row, or half precision, and back to float32.
 
-tensors = shrink(model.state_dict(), "int8")
+tensors = quantised(model.state_dict(), "int8")
 model.load_state_dict(restore(tensors))
 """
 
@@ -16,7 +16,7 @@ SCALE = ".scale"
 STEPS = 127  # int8 from -127 to 127, so that a row and its negative are rounded alike
 
 
-def shrink(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor]:
+def quantised(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor]:
     """The same names, in fewer bytes.
 
     "int8": each matrix is whole numbers n and a float32 scale s a row (``<name>.scale``),
@@ -42,11 +42,11 @@ def shrink(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor]:
 
 
 def restore(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What ``shrink`` made, as float32 under the names of the weights.
+    """What ``quantised`` made, as float32 under the names of the weights.
 
     Raises: ValueError if int8 numbers have no scale that fits them.
     """
-    require_instance("tensors", tensors, Mapping, "pass what shrink returned")
+    require_instance("tensors", tensors, Mapping, "pass what quantised returned")
     weights: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.dtype == torch.int8:

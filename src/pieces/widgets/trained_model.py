@@ -11,8 +11,8 @@ from traitlets import Bytes, default, observe
 from pieces.checks import require, require_instance, require_module
 from pieces.tasks import Task
 from pieces.trained import NAMES, path_of
-from pieces.trained.kinds import KINDS, kind_of, plain
-from pieces.trained.packing import shrink
+from pieces.trained.kinds import KINDS, kind_of_model, plain
+from pieces.trained.packing import quantised
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice
 
@@ -37,7 +37,7 @@ def pack_own(model: nn.Module, vocabulary: Sequence[str] | Task) -> bytes:
     vocabulary is not one word for each id.
     """
     require_module("model", model)
-    kind = kind_of(model)
+    kind = kind_of_model(model)
     words = vocabulary.vocabulary if isinstance(vocabulary, Task) else vocabulary
     require_instance("vocabulary", words, Sequence, "pass a list of words, or a task")
     words, size = list(words), model.config.vocab_size
@@ -50,7 +50,7 @@ def pack_own(model: nn.Module, vocabulary: Sequence[str] | Task) -> bytes:
     require(n_bytes <= MOST, "bytes of the model's weights", f"{n_bytes:,}", rule, remedy)
     texts = {"config": plain(model.config), "vocabulary": words, "record": {}}
     metadata = {name: json.dumps(text, ensure_ascii=False) for name, text in texts.items()}
-    return in_order(safe.save(shrink(model.state_dict(), "fp32"), {"kind": kind} | metadata))
+    return in_order(safe.save(quantised(model.state_dict(), "fp32"), {"kind": kind} | metadata))
 
 
 def in_order(data: bytes) -> bytes:
@@ -110,5 +110,11 @@ class TrainedModelWidget(PieceWidget):
         """
         packed = pack_own(model, vocabulary)
         rule, remedy = f"must be one of {', '.join(cls.kinds)}", "this widget shows no other"
-        require(kind_of(model) in cls.kinds, "kind of the model", kind_of(model), rule, remedy)
+        require(
+            kind_of_model(model) in cls.kinds,
+            "kind of the model",
+            kind_of_model(model),
+            rule,
+            remedy,
+        )
         return cls(_packed=packed, **traits)
