@@ -71,7 +71,7 @@ def waiting(cls, state):
     try:
         widget = cls.revived(state)
         words, still = widget.describe(), widget.still()
-    except (KeyError, TypeError, ValueError):  # a damaged state has no words of its own
+    except Exception:  # a damaged state, whatever its damage, has no words of its own
         words, still = "", ""
     words = f"{cls.title}: {words}" if words else cls.title
     words = html.escape(words if words[-1] in ".?!" else f"{words}.")

@@ -201,6 +201,7 @@ export function heatmap(frame, options) {
       if (!next) {
         canvas.width = canvas.height = 0;
         canvas.removeAttribute("style");
+        over.clear();
         return;
       }
       const mask = reader(next.mask);

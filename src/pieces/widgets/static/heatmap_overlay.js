@@ -36,6 +36,17 @@ export function overlay() {
   }
   return {
     svg,
+    /** As if nothing had been drawn. */
+    clear() {
+      layout = null;
+      labels = { row: new Map(), column: new Map() };
+      names.replaceChildren();
+      for (const name of ["viewBox", "width", "height"]) svg.removeAttribute(name);
+      for (const group of Object.values(frames)) {
+        group.removeAttribute("hidden");
+        for (const rect of group.children) for (const name of ["x", "y", "width", "height"]) rect.removeAttribute(name);
+      }
+    },
     /** Names beside and above the cells.
      *  @param {Layout} next @param {string[]} rows @param {string[]} columns */
     label(next, rows, columns) {

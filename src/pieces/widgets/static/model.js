@@ -154,6 +154,7 @@ const byBytes = new WeakMap();
  */
 export function loadModel(widgetModel) {
   const bytes = widgetModel.get("_weights");
+  /** @type {[{has: Function, get: Function, set: Function, delete: Function}, any]} */
   const [kept, key] = bytes?.byteLength ? [byBytes, bytes.buffer ?? bytes] : [bySite, widgetModel.get("weights_file")];
   if (kept.has(key)) return kept.get(key);
   const model = weightsOf(widgetModel).then((found) => new TrainedModel(found));
