@@ -17,7 +17,7 @@ function paint(canvas, { data, shape: [, T, S] }, head, colours) {
 
 /** One head. */
 function tile(l, n, { say, show, turn }) {
-  const canvas = h("canvas", { "aria-hidden": "true" });
+  const canvas = h("canvas", { "aria-hidden": "true", width: 0, height: 0 });
   const line = h("i", { class: "p-head-row" });
   const note = h("span", { class: "p-head-note" });
   const loss = h("i", {});
