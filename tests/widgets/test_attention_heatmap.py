@@ -181,13 +181,15 @@ def test_each_head_is_tried_for_a_word(shown):
     assert (state(page, widget)["tried"], state(page, widget)["losses"]) == (0, None)
 
 
-def test_heads_put_on_again_leave_no_trace(shown):
-    page, widget = shown
-    before = picture(page)
-    put(page, widget, off=[[1, 2]])
-    assert picture(page) != before
-    put(page, widget, off=[])
-    assert picture(page) == before
+@pytest.mark.parametrize("change", [{"off": [[1, 2]]}, {"tried": len(IDS)}], ids=str)
+def test_what_is_taken_back_leaves_no_trace(bench, change):
+    widget = reading()
+    with bench.show(widget) as page:
+        before, original = picture(page), {name: getattr(widget, name) for name in change}
+        put(page, widget, **change)
+        assert picture(page) != before
+        put(page, widget, **original)
+        assert picture(page) == before
 
 
 def test_without_a_known_word_no_canvas_is_blank(bench):
