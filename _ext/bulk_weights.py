@@ -9,6 +9,8 @@ import json
 import os
 from pathlib import Path
 
+from pieces.trained import NAMES
+
 TRAIT = ["_weights"]
 
 
@@ -18,9 +20,9 @@ def hand_over(model, outdir):
     ours = [buffer for buffer in buffers if buffer["path"] == TRAIT]
     if not ours:
         return
-    name = model["state"].get("model_name", "own")
+    name = model["state"].get("model_name")
     text = ours[0]["data"].replace("\n", "")
-    if name == "own":
+    if name not in NAMES:  # a model of the reader's own, or a saved name that is damaged
         name = f"own-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     write_once(Path(outdir) / "_static" / "pieces" / "models" / f"{name}.js", name, text)
     model["buffers"] = [buffer for buffer in buffers if buffer not in ours]

@@ -5,8 +5,9 @@ import torch
 from samples import reading
 from twins import build, vocabulary
 
-from browser import PAINTED, put, state
+from browser import PAINTED, picture, put, space, state
 from pieces.trace import record
+from pieces.widgets import AttentionHeatmap
 
 WORDS = vocabulary(37)
 TEXT = "the blue book . Tom the blue ice-cream"
@@ -44,7 +45,7 @@ def shown(bench):
 @pytest.fixture(autouse=True)
 def afresh(shown):
     page, widget = shown
-    put(page, widget, text=TEXT, off=[], layer=1, head=1, token=0)
+    put(page, widget, text=TEXT, off=[], layer=1, head=1, token=0, tried=0)
     yield
     assert page.record.errors == []
 
@@ -169,8 +170,41 @@ def test_each_head_is_tried_for_a_word(shown):
     assert f"hangs most on head {['1', '2'][costs.index(max(costs)) // 4]}." in (
         page.locator(".p-say").inner_text()
     )
+    got = state(page, widget)
+    assert got["tried"] == len(IDS)
+    assert [loss for layer in got["losses"] for loss in layer] == pytest.approx(costs, abs=1e-5)
     put(page, widget, token=2)
     assert page.locator(".p-head-cost:visible").count() == 0, "they were of another word"
+    put(page, widget, tried=2)
+    assert page.locator(".p-head-cost:visible").count() == 8
+    page.get_by_label("A text of the 37 words").fill("the blue book")
+    assert (state(page, widget)["tried"], state(page, widget)["losses"]) == (0, None)
+
+
+@pytest.mark.parametrize("change", [{"off": [[1, 2]]}, {"tried": len(IDS)}], ids=str)
+def test_what_is_taken_back_leaves_no_trace(bench, change):
+    widget = reading()
+    with bench.show(widget) as page:
+        before, original = picture(page), {name: getattr(widget, name) for name in change}
+        put(page, widget, **change)
+        assert picture(page) != before
+        put(page, widget, **original)
+        assert picture(page) == before
+
+
+def test_without_a_known_word_no_canvas_is_blank(bench):
+    with bench.show(reading(text="zebra")) as page:
+        sizes = page.locator("canvas").evaluate_all("(all) => all.map((c) => c.width)")
+        assert sizes
+        assert set(sizes) == {0}
+
+
+@pytest.mark.parametrize("name", AttentionHeatmap.models)
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_space_of_each_model_is_reserved(bench, name, width):
+    with bench.show(AttentionHeatmap(model_name=name), width=width) as page:
+        free, used = space(page.locator(".pieces-live"))
+        assert -70 < free - used < 100, "the page jumps when it comes alive"
 
 
 def test_typed_text_is_read_and_unknown_words_are_named(shown):

@@ -35,6 +35,12 @@ class TestPython:
             widget.model_name = "mine"
         widget.model_name = OWN
 
+    @pytest.mark.parametrize("bad", ["stories_llama", "mine", None, 3])
+    def test_a_model_that_is_handed_over_has_no_other_name(self, bad):
+        with pytest.raises(ValueError, match=r"model_name.*'own'.*leave it out"):
+            reading(model_name=bad)
+        assert reading(model_name=OWN).model_name == OWN
+
     def test_the_weights_are_those_of_the_model(self):
         from safetensors.torch import load
 
@@ -108,6 +114,17 @@ class TestSite:
         name = json.loads(html.split('type="application/json">')[1].split("</script>")[0])
         file = bench.folder / "_static/pieces/models" / f"{name['state']['weights_file']}.js"
         assert text in file.read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize("name", [None, 1e9, "", "../own", "mine", [], {"a": 1}], ids=str)
+    def test_a_damaged_name_names_no_file(self, bench, name):
+        def spoil(state):
+            state["model_name"] = name
+
+        before = files(bench)
+        with bench.show(reading(), change=spoil) as page:
+            assert page.locator(".pieces-live").get_attribute("data-state") == "live"
+            assert page.record.errors == []
+        assert all(file.startswith("own-") for file in files(bench) - before)
 
     def test_two_widgets_share_a_model_and_another_has_its_own(self, bench):
         first, again, other = reading(), reading(text="Tom"), reading("llama")

@@ -1,11 +1,12 @@
 """AttentionHeatmap: where every head of a trained model looks, and what is lost without it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from torch import nn
 
 from pieces.tasks import Task
+from pieces.trained import load
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Cells, Count, Result, Text
 
@@ -27,10 +28,13 @@ class AttentionHeatmap(TrainedModelWidget):
         head: which of them, from 1; 0 is the average of the layer's heads.
         token: the word whose weights are followed, from 1; 0 is the last one.
         off: heads that are switched off, as [layer, head], both from 1.
+        tried: the word for which every head is tried, one at a time, from 1; 0 is none.
 
     Read back:
         next_words: the likeliest words behind that token: [word, probability, with all heads on].
         looks: the weights of that token under the head shown, one for each word.
+        losses: how much probability the likeliest next word behind ``tried`` loses without each
+            head, a list for each layer; None where no word is tried.
 
     Raises:
         ValueError: an unknown argument or a value out of range.
@@ -46,8 +50,10 @@ class AttentionHeatmap(TrainedModelWidget):
     head = Count(1, 0, 64)
     token = Count(0, 0, 64)
     off = Cells()
+    tried = Count(0, 0, 64)
     next_words = Result()
     looks = Result()
+    losses = Result()
 
     @classmethod
     def from_model(
@@ -55,6 +61,12 @@ class AttentionHeatmap(TrainedModelWidget):
     ) -> "AttentionHeatmap":
         """Show a decoder-only model of your own, reading this text. As ``TrainedModelWidget``."""
         return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
+
+    @classmethod
+    def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
+        """Return the layers of a model of the book; None of another."""
+        name = state.get("model_name")
+        return load(name).model.config.n_layers if name in cls.models else None
 
     def describe(self) -> str:
         """Return the model and what is shown of it."""

@@ -84,7 +84,9 @@ class TrainedModelWidget(PieceWidget):
 
     def __init__(self, *, _packed: bytes = b"", **traits: Any) -> None:
         if _packed:
-            self._packed, traits["model_name"] = _packed, OWN
+            self._packed, named = _packed, traits.setdefault("model_name", OWN)
+            rule = f"{OWN!r} where a model is handed over"
+            require(named == OWN, "model_name", named, rule, "leave it out")
         super().__init__(**traits)
 
     @default("_weights")

@@ -3,7 +3,7 @@ import { arcs } from "./arcs.js";
 import { bars, button, count, frame, guard, h, heatmap, live, report, select, text } from "./kit.js";
 import { headTiles } from "./head_tiles.js";
 import { loadModel, rowOf } from "./model.js";
-import { costs, likeliest, mapOf, reader, scoresOf } from "./reading.js";
+import { likeliest, mapOf, reader, scoresOf, trials } from "./reading.js";
 import { createSelection } from "./selection.js";
 import { typedText } from "./typed_text.js";
 
@@ -67,6 +67,7 @@ function usedTraits(traits, model, read) {
     return {
       reading, off, layer: count(traits, "layer", 1, model.layers, 1), head: count(traits, "head", 0, model.heads, 1),
       token: Math.min(count(traits, "token", 0, 64, 0), reading.ids.length),
+      tried: Math.min(count(traits, "tried", 0, 64, 0), reading.ids.length),
     };
   };
 }
@@ -95,9 +96,12 @@ async function render({ model: traits, el }) {
   const selection = createSelection();
   const now = usedTraits(traits, model, reader(model, MOST));
   const set = (values) => { traits.set(values); traits.save_changes(); };
-  let tried = null; // what each head does for one word, once that was asked
+  const trial = trials(model);
 
-  const field = typedText(view, traits, model, WORDS);
+  // What was tried was tried for the old text: a run for each head at each letter typed would be too slow.
+  const typing = { get: traits.get.bind(traits), save_changes: () => traits.save_changes(),
+    set: (name, value) => traits.set({ [name]: value, tried: 0 }) };
+  const field = typedText(view, typing, model, WORDS);
   const story = arcs(view, { caption: WORDS.story, selection, faint: 2 });
   const tiles = headTiles({
     layers, heads: perLayer, say: WORDS, show: (l, n) => set({ layer: l + 1, head: n + 1 }),
@@ -120,11 +124,7 @@ async function render({ model: traits, el }) {
   };
   select(view, which, "head", { label: WORDS.shown, options });
   const ask = button(view, { label: WORDS.each, press() {
-    const { reading } = now();
-    const t = followed(reading.ids.length);
-    tried = { ...costs(model, reading, t), key: `${reading.ids}|${t}` };
-    set({ off: [] });
-    view.redraw();
+    set({ off: [], tried: followed(now().reading.ids.length) + 1 });
   } });
   view.controls.before(field.box);
   next.pane.append(view.sentence);
@@ -140,13 +140,13 @@ async function render({ model: traits, el }) {
   }));
   view.onTheme(() => { tiles.fade(); view.redraw(); });
   view.onDraw(() => {
-    const { reading, off, layer, head, token } = now();
+    const { reading, off, layer, head, token, tried } = now();
     const { ids, words, maps } = reading;
     const T = ids.length;
     field.draw(reading);
     [...view.panes.children].forEach((pane) => { /** @type {HTMLElement} */ (pane).hidden = !T; });
     ask.box.disabled = !T;
-    if (!T) return report(traits, { next_words: [], looks: [] });
+    if (!T) return report(traits, { next_words: [], looks: [], losses: null });
     if ((token || T) - 1 !== selection.picked.token) selection.pick({ token: (token || T) - 1 });
     const t = followed(T);
     const shown = mapOf(maps[layer - 1], head ? head - 1 : null);
@@ -161,7 +161,8 @@ async function render({ model: traits, el }) {
       const [kind, share] = best(weights, n);
       return share >= NAMED ? WORDS.note(WORDS.kinds[kind], share) : null;
     }));
-    const known = tried?.key === `${ids}|${t}` ? tried : null;
+    const all = tried ? trial(reading, tried - 1) : null;
+    const known = tried === t + 1 ? all : null;
     const offNames = new Set(off.map(([l, n]) => `${l - 1}.${n - 1}`));
     tiles.draw({ maps, shown: [layer - 1, head ? head - 1 : null], off: offNames, notes, costs: known?.costs, row: t });
     const [after, before] = [reading.now, reading.plain].map(({ probabilities }) => rowOf(probabilities, t));
@@ -169,9 +170,9 @@ async function render({ model: traits, el }) {
     const ghost = off.length ? rows.map(([, , p]) => p) : null;
     next.draw({ names: rows.map(([word]) => word), series: [{ values: rows.map(([, p]) => p), top: 1, ghost }] });
     view.say(sentence({ after, before, off, word: words[t], tried: known, vocabulary, perLayer }));
-    report(traits, { next_words: rows, looks: Array.from(shown.data.subarray(t * T, (t + 1) * T)) });
+    report(traits, { next_words: rows, looks: Array.from(shown.data.subarray(t * T, (t + 1) * T)), losses: all?.costs ?? null });
   });
-  const used = () => { const { layer, head, token, off } = now(); return { layer, head, token, off }; };
+  const used = () => { const { layer, head, token, off, tried } = now(); return { layer, head, token, off, tried }; };
   return live(traits, view, used);
 }
 

@@ -17,11 +17,11 @@ function paint(canvas, { data, shape: [, T, S] }, head, colours) {
 
 /** One head. */
 function tile(l, n, { say, show, turn }) {
-  const canvas = h("canvas", { "aria-hidden": "true" });
+  const canvas = h("canvas", { "aria-hidden": "true", width: 0, height: 0 });
   const line = h("i", { class: "p-head-row" });
   const note = h("span", { class: "p-head-note" });
   const loss = h("i", {});
-  const cost = h("span", { class: "p-head-cost", hidden: true }, loss);
+  const cost = h("span", { class: "p-head-cost", title: "", hidden: true }, loss);
   const pick = h("button", { type: "button", class: "p-head-pick", onclick: () => show(l, n) },
     h("span", { class: "p-head-map" }, canvas, line), note, cost);
   const check = h("input", { type: "checkbox", "aria-label": say.on(l + 1, n + 1), onchange: () => turn(l, n) });

@@ -48,7 +48,8 @@ export function bars(frame, { caption, columns, nameTitle = words.bars.key, digi
           fill.style.transform = `scaleX(${share(values[i])})`;
           text.textContent = format(values[i], digits);
           was.hidden = !Number.isFinite(ghost?.[i]);
-          if (!was.hidden) was.style.left = `${signed ? 50 + 50 * share(ghost[i]) : 100 * share(ghost[i])}%`;
+          if (was.hidden) was.removeAttribute("style");
+          else was.style.left = `${signed ? 50 + 50 * share(ghost[i]) : 100 * share(ghost[i])}%`;
         });
       });
       rows.forEach((r, i) => {

@@ -68,6 +68,17 @@ export function costs(model, { ids, plain }, t) {
   return { best, p: before[best], costs: each };
 }
 
+/** The same, computed once for as long as the words stay and the token is the same. @param {TrainedModel} model */
+export function trials(model) {
+  let last = { key: "", found: null };
+  /** @param {Reading} reading @param {number} t @returns {ReturnType<typeof costs>} */
+  return (reading, t) => {
+    const key = `${reading.ids}|${t}`;
+    if (last.key !== key) last = { key, found: costs(model, reading, t) };
+    return last.found;
+  };
+}
+
 /**
  * How much a head looks like one of those that have a name (Olsson et al. 2022): the share of its weight
  * that goes to
