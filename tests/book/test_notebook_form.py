@@ -197,7 +197,13 @@ def test_same_names_everywhere(path):
 def test_widgets_carry_one_name():
     """One widget = name.py, static/name.js, a test with its name in it."""
     folder = ROOT / "src" / "pieces" / "widgets"
-    modules = {p.stem for p in folder.glob("*.py")} - {"__init__", "base", "stills", "traits", "trained_model"}
+    modules = {p.stem for p in folder.glob("*.py")} - {
+        "__init__",
+        "base",
+        "stills",
+        "traits",
+        "trained_model",
+    }
     tests = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "tests/widgets").glob("*.py"))
     for module in modules:
         assert (folder / "static" / f"{module}.js").exists()

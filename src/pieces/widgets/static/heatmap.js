@@ -201,6 +201,8 @@ export function heatmap(frame, options) {
       if (!next) {
         canvas.width = canvas.height = 0;
         canvas.removeAttribute("style");
+        board.setAttribute("aria-label", caption);
+        note.hidden = true;
         over.clear();
         return;
       }
