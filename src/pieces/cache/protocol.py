@@ -95,6 +95,10 @@ class LayerCache:
         """See ``Cache.length``."""
         return self.cache.length(self.layer)
 
+    def reach(self, T: int) -> int:
+        """See ``Cache.reach``."""
+        return self.cache.reach(T, self.layer)
+
     def positions(self, T: int, *, device: Device = None) -> Tensor:
         """See ``Cache.positions``."""
         return self.cache.positions(T, self.layer, device=device)

@@ -10,7 +10,8 @@ from typing import Any
 from torch import Tensor
 
 from pieces.checks.kinds import Divides
-from pieces.checks.refuse import refuse, require_flags, require_float, require_whole
+from pieces.checks.refuse import refuse
+from pieces.checks.tensors import require_flags, require_float, require_whole
 
 # The alphabet of axes (the book's notation page), and what a module calls their sizes.
 SIZES = {
@@ -20,6 +21,8 @@ SIZES = {
     "V": "vocab_size",
     "E": "n_experts",
     "K": "head_dim",
+    "R": "rotary_dim",
+    "H": "n_heads",
     "Kq": "query_dim",
     "Kk": "key_dim",
 }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pieces.attention import CausalCore
+from pieces.checks import Size
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, dense, gated_decoder
@@ -12,7 +13,7 @@ from pieces.models.llama import LlamaConfig, dense, gated_decoder
 class MistralConfig(LlamaConfig):
     """Sizes of a Mistral. ``window``: keys a query sees, itself among them; None is all."""
 
-    window: int | None = None
+    window: Size | None = None
 
 
 @builder

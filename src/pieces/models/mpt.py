@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from pieces.checks import Positive
 from pieces.feedforward import Activation, gelu
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
@@ -15,7 +16,7 @@ class MPTConfig(PlainConfig):
 
     activation: Activation = gelu
     bias: bool = False
-    steepest: float = 8.0
+    steepest: Positive = 8.0
 
 
 @builder
