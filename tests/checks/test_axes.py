@@ -48,7 +48,9 @@ def test_a_tensor_that_does_not_fit_is_refused_by_name(name):
     assert "Remedy: " in str(caught.value)
 
 
-@pytest.mark.parametrize("shape", [(3, 5), (1, 5), (3, 1), (2, 7, 3, 5), (1, 1, 1, 5), (2, 1, 3, 1)])
+@pytest.mark.parametrize(
+    "shape", [(3, 5), (1, 5), (3, 1), (2, 7, 3, 5), (1, 1, 1, 5), (2, 1, 3, 1)]
+)
 def test_what_stretches_is_taken(shape):
     mixed(X, torch.ones(shape).bool())
 
@@ -119,5 +121,5 @@ def test_the_parts_of_a_named_tuple_are_checked():
     turn(torch.ones(3), Pair(torch.ones(3), torch.ones(3)))
     with pytest.raises(ValueError, match=r"pair.sin.shape = \(2,\)"):
         turn(torch.ones(3), Pair(torch.ones(3), torch.ones(2)))
-    with pytest.raises(TypeError, match="pair = .*must be a Pair"):
+    with pytest.raises(TypeError, match=r"pair = .*must be a Pair"):
         turn(torch.ones(3), torch.ones(3))

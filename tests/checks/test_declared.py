@@ -58,7 +58,9 @@ def test_the_outermost_call_checks_and_the_inner_ones_trust():
         outer(1, seam)
 
 
-@pytest.mark.parametrize("call", [lambda: runs(1, inner), lambda: open_layer(1), lambda: options(1)])
+@pytest.mark.parametrize(
+    "call", [lambda: runs(1, inner), lambda: open_layer(1), lambda: options(1)]
+)
 def test_what_runs_other_peoples_code_is_no_outermost_call(call):
     with pytest.raises(ValueError, match="n = 0"):
         call()
@@ -144,7 +146,7 @@ def test_signature_source_name_and_docstring_are_those_of_the_function():
     assert inspect.getsource(scaled_dot).splitlines()[1].startswith("def scaled_dot(")
     assert "class LayerNorm(nn.Module)" in inspect.getsource(LayerNorm)
     assert scaled_dot.__name__ == "scaled_dot"
-    assert "1 / sqrt" not in scaled_dot.__doc__ and "Source: Vaswani" in scaled_dot.__doc__
+    assert "Source: Vaswani" in scaled_dot.__doc__
 
 
 def test_checked_functions_and_modules_can_be_pickled():
@@ -185,5 +187,5 @@ def test_a_module_given_as_an_argument_must_be_one():
 
     wraps(LayerNorm(2))
     for wrong in (3, "LayerNorm", LayerNorm):
-        with pytest.raises(TypeError, match="layer = .*must be a module, already built"):
+        with pytest.raises(TypeError, match=r"layer = .*must be a module, already built"):
             wraps(wrong)

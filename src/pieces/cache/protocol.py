@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import Count, checked, refuse, require_float
+from pieces.checks import Count, checked, refuse, require
 
 KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
 Device = torch.device | str | None
@@ -108,29 +108,19 @@ class LayerCache:
         return self.cache.padding(self.layer)
 
 
-def require_keys_values(k: Tensor, v: Tensor) -> None:
-    """Refuse all but k [B, G, T, K] and v [B, G, T, Kv] of one dtype."""
-    for name, x in (("k", k), ("v", v)):
-        require_float(name, x)
-        if x.ndim != 4:
-            remedy = "add the missing batch or head axis"
-            refuse(f"{name}.shape", tuple(x.shape), "must be 4-D [B, G, T, K]", remedy)
-    if v.shape[:3] != k.shape[:3]:
-        rule = f"must have one value for each key of k, {tuple(k.shape)}"
-        refuse("v.shape", tuple(v.shape), rule, "compute k and v from the same tokens")
-    if k.shape[2] == 0:
-        refuse("k.shape", tuple(k.shape), "must bring at least one token", "leave the call out")
-
-
-def require_stored(name: str, x: Tensor, stored: Tensor, B: int) -> None:
+@checked(always=True)
+def require_stored(
+    k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"], stored: Any, B: int
+) -> None:
     """Refuse keys or values of another batch, heads, size, dtype or device than those stored.
 
-    ``stored`` ends in [G, *, K]; its other axes are free.
+    ``stored.k`` and ``stored.v`` end in [G, *, K]; their other axes are free.
     """
-    sizes = (B, stored.shape[-3], stored.shape[-1])
-    same = x.dtype == stored.dtype and x.device == stored.device
-    if (x.shape[0], x.shape[1], x.shape[3]) != sizes or not same:
-        where = "" if x.device == stored.device else f" on {stored.device}"
-        rule = f"the cache holds [B, G, S, K] with B, G, K = {sizes} in {stored.dtype}{where}"
-        seen = (tuple(x.shape), x.dtype)
-        refuse(name, seen, rule, "start a new cache for another batch, layer or dtype")
+    require(k.shape[2] > 0, "k.shape", tuple(k.shape), "must bring tokens", "leave the call out")
+    for name, x, old in (("k", k, stored.k), ("v", v, stored.v)):
+        sizes = (B, old.shape[-3], old.shape[-1])
+        same = (x.dtype, x.device) == (old.dtype, old.device)
+        if (x.shape[0], x.shape[1], x.shape[3]) != sizes or not same:
+            rule = f"the cache holds [B, G, S, K], B, G, K = {sizes}, {old.dtype}, {old.device}"
+            seen, remedy = (tuple(x.shape), x.dtype), "start a new cache for another batch or layer"
+            refuse(name, seen, rule, remedy)

@@ -25,11 +25,9 @@ def t5_of_row(a: Architecture) -> EncoderDecoder:
 
     Source: Raffel et al. 2020, 2.1. Raises: as ``zoo.assemble``, and ValueError for other parts.
     """
-    for field, word in ONLY.items():
-        rule, remedy = f"an encoder-decoder has {word!r}", "leave it so, or build a decoder"
-        require(getattr(a, field) == word, field, getattr(a, field), rule, remedy)
-    rule, remedy = f"an encoder-decoder has as many as heads, {a.n_heads}", "leave it out"
-    require(a.kv_heads == a.n_heads, "n_kv_heads", a.n_kv_heads, rule, remedy)
+    for field, word in (ONLY | {"kv_heads": a.n_heads}).items():
+        seen, rule = getattr(a, field), f"an encoder-decoder has {word!r}"
+        require(seen == word, field, seen, rule, "leave it so, or build a decoder")
 
     sizes = (a.vocab_size, a.d_model, a.n_layers, a.n_heads, a.d_ff, a.head_size)
     parts = {
