@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import Count, Size, checked, refuse, require
+from pieces.checks import Count, Size, checked, require, require_whole
 
 Device = torch.device | str | None
 
@@ -126,8 +126,8 @@ def padding(
     A length above S is taken as S, one below 0 as 0: numbers inside tensors are never inspected.
     """
     lengths = torch.as_tensor(lengths, device=device)
-    if lengths.dtype == torch.bool or lengths.is_floating_point() or lengths.ndim != 1:
-        refuse("lengths", lengths, "must be [B], whole numbers", "pass one a sequence", TypeError)
+    require_whole("lengths", lengths)
+    require(lengths.ndim == 1, "lengths.shape", tuple(lengths.shape), "must be [B]", "flatten it")
     key = torch.arange(S, device=lengths.device)
     from_real_end = key if side == "right" else S - 1 - key
     return (from_real_end < lengths[:, None])[:, None, None, :]

@@ -31,6 +31,7 @@ ROLE = {
     "residual": "#5a6068",
     "negative": "#3f6fb5",
 }
+Matrix = Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"] | Bool[torch.Tensor, "T S"]
 Role = Annotated[str, OneOf(ROLE)]
 INK, FAINT = "#010203", "#010204"  # stand-ins, replaced by the reader's text colour
 
@@ -104,7 +105,7 @@ def drawing(name: str, alt: Text) -> None:
 @checked
 def heatmap(
     axes: Axes,
-    values: Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"],
+    values: Matrix,
     *,
     role: Role = "weight",
     mask: Bool[torch.Tensor, "T S"] | None = None,
@@ -118,11 +119,13 @@ def heatmap(
     Shapes: values [T, S]; mask bool [T, S], True = may attend; `digits` None prints no numbers.
     Negative values are blue; `top` has the full colour (default: the largest finite, seen or not).
     """
-    seen = torch.ones(values.shape, dtype=torch.bool) if mask is None else mask
-    for name, labels, n in (("rows", rows, values.shape[0]), ("columns", columns, values.shape[1])):
-        fits = n > 0 and (labels is None or len(labels) == n)
-        require(fits, name, labels, f"must be {n} labels, of at least one", "give one for each")
-    table, (T, S) = values.detach().double().cpu(), values.shape
+    T, S = values.shape
+    require(T * S > 0, "values.shape", (T, S), "must be [T, S], at least 1", "index it")
+    for name, labels, n in (("rows", rows, T), ("columns", columns, S)):
+        fits = labels is None or len(labels) == n
+        require(fits, name, labels, f"must be {n} labels", "give one for each")
+    seen = torch.ones(T, S, dtype=torch.bool) if mask is None else mask
+    table = values.detach().double().cpu()
     finite = table[table.isfinite()].abs().tolist()
     top = top or max(finite, default=0.0) or 1.0
     with mpl.rc_context(STYLE):
@@ -169,11 +172,7 @@ def _cell(axes, i, j, value, seen, role, top, digits):
 
 
 def _lean(svg: str) -> str:
-    """Return an SVG without what nobody sees: half as many elements, and no style for `*`.
-
-    A style sheet inside an inline SVG is in force in the whole page, and every page would be
-    styled anew for each figure.
-    """
+    """Return an SVG without what nobody sees: half as many elements, and no style for the page."""
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.S)
     svg = re.sub(r'<path [^>]*style="fill: none(?:; opacity: 0)?"/>', "", svg)
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)

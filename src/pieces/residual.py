@@ -26,10 +26,12 @@ def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
     Another shape is refused, as torch might stretch it in silence.
     """
     y = sublayer(x, **options)
-    if not isinstance(y, Tensor) or y.shape != x.shape:
-        seen = tuple(y.shape) if isinstance(y, Tensor) else type(y).__name__
-        rule = f"must be one tensor of the shape of x, {tuple(x.shape)}"
-        refuse("sublayer(x)", seen, rule, "project back to d_model; see weights by trace.record")
+    if not isinstance(y, Tensor):
+        remedy = "leave return_weights out; use trace.record"
+        refuse("sublayer(x)", type(y).__name__, "must return one tensor", remedy, TypeError)
+    if y.shape != x.shape:
+        rule = f"must be the shape of x, {tuple(x.shape)}"
+        refuse("sublayer(x).shape", tuple(y.shape), rule, "project it back to d_model")
     return y
 
 

@@ -59,6 +59,14 @@ class Axes:
         self.stretches = bool(many) and "#" in names[self.lead]
         self.rules = rules
 
+    def takes_kind(self, value: Any) -> bool:
+        """Whether its numbers are of the kind."""
+        try:
+            self.require_kind("", value)
+        except TypeError:
+            return False
+        return True
+
     def fits_rank(self, value: Any) -> bool:
         """Whether it is a tensor with as many axes as there are letters."""
         n = len(self.first) + len(self.last)
@@ -143,10 +151,11 @@ class EitherAxes:
 
     def check(self, name: str, value: Any, scope: Scope) -> None:
         """As the choice that fits; where none has this number of axes, all are named."""
-        for choice in self.choices:
+        of_its_kind = [x for x in self.choices if x.takes_kind(value)] or self.choices
+        for choice in of_its_kind:
             if choice.fits_rank(value):
                 return choice.check(name, value, scope)
-        self.choices[0].require_kind(name, value)
+        of_its_kind[0].require_kind(name, value)
         rule = f"must be {' or '.join(map(str, self.choices))}"
         remedy = f"pass {self.choices[-1]}"
         if value.ndim == 3:

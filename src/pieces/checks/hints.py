@@ -165,6 +165,12 @@ def _union(parts: tuple) -> Kind | None:
     """Any of several kinds: the one that takes the value checks it."""
     optional = NoneType in parts
     parts = tuple(part for part in parts if part is not NoneType)
+    if optional:  # an error names None among the names
+        names = [get_args(part) if get_origin(part) is Literal else None for part in parts]
+        parts = tuple(
+            Literal[(*known, None)] if known else part
+            for known, part in zip(names, parts, strict=True)
+        )
     axes = [Axes(part) for part in parts if _is_axes(part)]
     kinds = [kind_of(part) for part in parts if not _is_axes(part)]
     if set(parts) == {int, float}:

@@ -129,7 +129,7 @@ class Stories(Task):
         """Words that look like it."""
         near = get_close_matches(token.lower(), self.spelling, n=3)
         meant = " or ".join(f'"{self.spelling[other]}"' for other in near)
-        return f"write {meant}" if near else super().spelt_like(token)
+        return f"write {meant}" if near else "use the words of task.vocabulary"
 
     def cut(self, text: str) -> list[str]:
         """Words and marks; a straight quote opens and closes by turns."""

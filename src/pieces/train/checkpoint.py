@@ -82,7 +82,8 @@ class Checkpoint:
         ours, theirs = asdict(config), asdict(theirs)
         other = [name for name in ours if ours[name] != theirs[name]]
         seen, wanted = ({name: x[name] for name in other} for x in (ours, theirs))
-        rule, remedy = f"the checkpoint has {wanted}", f"use that, or a file other than {self.path}"
+        rule = f"the checkpoint was trained with {wanted}"
+        remedy = f"use its config, or a file other than {self.path}"
         require(not other, "config", seen, rule, remedy)
         if not len(losses) == len(norms) <= config.steps:
             self._refuse(f"tells {len(losses)} losses and {len(norms)} norms")
