@@ -6,6 +6,7 @@ from pieces.checkpoints.family import (
     Family,
     Rule,
     activation_named,
+    only,
     rules,
     tied_head,
     with_head,

@@ -61,7 +61,7 @@ def require_one_encoding(stack: nn.Module, position: PositionalEncoding) -> None
     Transformer-XL's is each layer's own, with weights of its own, and asks for distances only.
     """
     for name, layer in stack.named_modules():
-        own = getattr(layer, "position", position)
+        own = getattr(layer, "position", None) or position
         fits = own is position or not own.acts() or isinstance(own, TransformerXLRelative)
         if not fits:
             rule = "must be the model's own encoding"

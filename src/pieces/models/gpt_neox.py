@@ -57,7 +57,7 @@ class GPTNeoXConfig(Config):
     activation: Activation = gelu
     rope_base: Positive = 10_000.0
     rope_scaling: Unscaled | None = None
-    arrangement: Literal["parallel", "pre"] = "parallel"
+    arrangement: Literal["parallel", "sequential"] = "parallel"
     bias: bool = True
     tied: bool = False
 
