@@ -75,7 +75,7 @@ class Task(ABC):
         return len(self.vocabulary)
 
     def batch(
-        self, batch_size: int, split: Split = "train", generator: torch.Generator | None = None
+        self, batch_size: Size, split: Split = "train", generator: torch.Generator | None = None
     ) -> Batch:
         """Draw rows of one split. Shapes: input_ids [B, T], targets [B, T].
 
