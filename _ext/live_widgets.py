@@ -11,6 +11,7 @@ import json
 import re
 from pathlib import Path
 
+import bulk_weights
 from pieces.widgets.base import STATIC, imports
 
 STATE_MIME = "application/vnd.jupyter.widget-state+json"
@@ -45,8 +46,11 @@ def needed(name, seen=None):
 
 
 def safe_json(data):
-    """Return JSON that cannot end the script element it stands in."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    """Return JSON in which nothing can end the script element it stands in, or begin another.
+
+    `<!--<script>` would make the parser look for a second end, so every `<` is written as \\u003c.
+    """
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def live_place(model_id, model, cls, first):
@@ -54,14 +58,25 @@ def live_place(model_id, model, cls, first):
     state = {k: v for k, v in model["state"].items() if k not in HIDDEN and k[0] != "_"}
     data = safe_json({"state": state, "buffers": model.get("buffers", [])})
     script = f'<script type="application/json">{data}</script>' if first else ""
-    title = html.escape(cls.title)
     rows = cls.rows_shown(state)
     style = "" if rows is None else f' style="--rows: {rows}"'
     return (
         f'<div class="pieces-live" data-widget="{cls.module}" data-model="{model_id}"{style}>'
-        f"{script}"
-        f'<p class="pieces-wait">{title}: an interactive picture. It needs JavaScript.</p></div>'
+        f'{script}<div class="pieces-wait">{waiting(cls, state)}</div></div>'
     )
+
+
+def waiting(cls, state):
+    """Return what stands in the place of a widget that is not alive: its words, and a still."""
+    try:
+        widget = cls.revived(state)
+        words, still = widget.describe(), widget.still()
+    except Exception:  # a damaged state, whatever its damage, has no words of its own
+        words, still = "", ""
+    words = f"{cls.title}: {words}" if words else cls.title
+    words = html.escape(words if words[-1] in ".?!" else f"{words}.")
+    note = "An interactive picture: it needs JavaScript."
+    return f'<p>{words} <span class="p-needs">{note}</span></p><div class="p-stills">{still}</div>'
 
 
 def still_place(model_id, models):
@@ -104,6 +119,7 @@ def enliven_page(app, pagename, templatename, context, doctree):
         if cls is None:
             return still_place(model_id, models)
         needed(cls.module, modules)
+        bulk_weights.hand_over(models[model_id], getattr(app, "outdir", "."))
         first = model_id not in used
         used.add(model_id)
         return live_place(model_id, models[model_id], cls, first)

@@ -7,6 +7,7 @@ import base64
 import functools
 import http.server
 import json
+import re
 import shutil
 import sys
 import threading
@@ -23,6 +24,7 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "_ext"))
 
+STATIC = ROOT / "src" / "pieces" / "widgets" / "static"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
     "--no-sandbox",
@@ -37,7 +39,8 @@ VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s
 # What a reader sees of a widget: its texts and its canvases, without the controls' own numbers.
 PICTURE = """(stage) => {
   const copy = stage.cloneNode(true);
-  copy.querySelectorAll(".p-controls, .p-control, .p-tip").forEach((node) => node.remove());
+  const left_out = ".p-controls, .p-control, .p-tip, .p-voice";
+  copy.querySelectorAll(left_out).forEach((node) => node.remove());
   const drawn = [...stage.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL());
   return copy.innerHTML + drawn.join("\\n");
 }"""
@@ -201,7 +204,9 @@ class Bench:
     def html(self, models: dict[str, dict], views: list[str]) -> str:
         """Return a page with these models (id to saved model) and these views (ids)."""
         files: list[str] = []
-        app = SimpleNamespace(add_js_file=lambda name, **k: files.append(name))
+        app = SimpleNamespace(
+            outdir=str(self.folder), add_js_file=lambda name, **k: files.append(name)
+        )
         state = json.dumps({"state": models})
         script = SimpleNamespace(attributes={"type": self.book.STATE_MIME, "body": state})
         context = {"body": "\n".join(VIEW % view for view in views), "script_files": [script]}
@@ -229,12 +234,28 @@ class Bench:
                 change(model["state"])
         return self.write(self.html(models, list(models) * (2 if twice else 1)))
 
+    def patched(self, html: str, module: str, change) -> str:
+        """Return a page in which a module has another text: `change(source)`."""
+        source = change((STATIC / f"{module}.js").read_text(encoding="utf-8"))
+        path = self.folder / f"{uuid.uuid4().hex}.js"
+        text = f"(self.piecesModules ??= {{}})[{module!r}] = {json.dumps(source)};"
+        path.write_text(f"{text} self.pieces?.arrived();", encoding="utf-8")
+        html, count = re.subn(rf'src="[^"]*pieces/{module}\.js[^"]*"', f'src="{path.name}"', html)
+        assert count == 1, f"{module} is not on the page"
+        return html
+
     @contextmanager
-    def show(self, *widgets, change=None, twice: bool = False, **options) -> Iterator[Page]:
-        """Open a page with these widgets."""
-        with opened(
-            self.chromium, self.url(*widgets, change=change, twice=twice), **options
-        ) as page:
+    def show(
+        self, *widgets, change=None, twice: bool = False, patches=(), **options
+    ) -> Iterator[Page]:
+        """Open a page with these widgets; `patches` gives modules another text."""
+        url = self.url(*widgets, change=change, twice=twice)
+        if patches:
+            html = (self.folder / url.rsplit("/", 1)[1]).read_text(encoding="utf-8")
+            for module, patch in patches:
+                html = self.patched(html, module, patch)
+            url = self.write(html)
+        with opened(self.chromium, url, **options) as page:
             yield page
 
 
@@ -251,8 +272,15 @@ def picture(page: Page, at: int = 0) -> str:
 
 
 def state(page: Page, widget) -> dict:
-    """Return the traits of a widget as the page has them."""
+    """Return the traits of a widget as the page has them, what it computes from them included."""
+    page.evaluate(PAINTED)
     return page.evaluate(STATE, getattr(widget, "model_id", widget))
+
+
+def said(page: Page, at: int = 0) -> str:
+    """Return the sentence under a widget's picture, once the picture is drawn."""
+    page.evaluate(PAINTED)
+    return page.locator(".p-say").nth(at).inner_text()
 
 
 def put(page: Page, widget, **traits) -> None:

@@ -23,6 +23,7 @@ from pieces import (
     sampling,
     scores,
     tasks,
+    trained,
     zoo,
 )
 from pieces import train as training
@@ -33,6 +34,8 @@ from pieces.checkpoints import from_folder, from_transformers, to_transformers
 from pieces.embeddings import TokenEmbedding
 from pieces.models import (
     DecoderOnly,
+    aligner,
+    attention_only,
     bert,
     bloom,
     encoder_decoder,
@@ -49,6 +52,7 @@ from pieces.models import (
     t5,
 )
 from pieces.trace import record
+from pieces.trained import packing
 
 B, T, D, H, K, V = 2, 3, 8, 2, 4, 11
 
@@ -382,6 +386,22 @@ CALLS = {
         {"bert": masked_model().bert, "transform": nn.Linear(D, D), "norm": nn.Identity()}
         | {"activation": ff.gelu},
     ),
+    "models.aligner": lambda: (
+        lambda **fields: aligner.aligner(aligner.AlignerConfig(**fields)),
+        {"vocab_size": V, "d_model": D, "score_dim": 5},
+    ),
+    "models.Aligner": lambda: (aligner.Aligner, {"config": aligner.AlignerConfig(V, D, 5)}),
+    "models.attention_only": lambda: (
+        lambda **fields: attention_only.attention_only(
+            attention_only.AttentionOnlyConfig(**fields)
+        ),
+        {"vocab_size": V, "d_model": D, "n_layers": 1, "n_heads": H, "max_seq_len": 16}
+        | {"norm_eps": 1e-5},
+    ),
+    "models.AttentionBlock": lambda: (
+        attention_only.AttentionBlock,
+        {"attention": layer(), "residual": pre()},
+    ),
     "models.bert": built(bert.bert, bert.BertConfig, **PLAIN, n_segments=2, dropout=0.1),
     "models.bert_masked_lm": built(
         bert.bert_masked_lm, bert.BertMaskedLMConfig, **PLAIN, n_segments=2, dropout=0.1
@@ -500,6 +520,25 @@ CALLS = {
     "losses.summed_cross_entropy": lambda: (
         losses.summed_cross_entropy,
         {"logits": torch.randn(B, T, V), "targets": ids()},
+    ),
+    "trained.load": lambda: (trained.load, {"name": "translator"}),
+    "trained.path_of": lambda: (trained.path_of, {"name": "translator"}),
+    "trained.pack": lambda: (
+        trained.pack,
+        {"model": decoder(), "task": tasks.Copy(9, 3), "record": {}, "precision": "int8"}
+        | {"arguments": {"n_symbols": 9, "length": 3}},
+    ),
+    "trained.unpack": lambda: (
+        trained.unpack,
+        {"data": trained.path_of("translator").read_bytes()},
+    ),
+    "trained.quantised": lambda: (
+        packing.quantised,
+        {"weights": decoder().state_dict(), "precision": "fp16"},
+    ),
+    "trained.restore": lambda: (
+        packing.restore,
+        {"tensors": packing.quantised(decoder().state_dict(), "int8")},
     ),
     "tasks.accuracy": lambda: (
         tasks.accuracy,
@@ -639,6 +678,14 @@ FORWARDS = {
     "DecoderOnly": lambda: (
         decoder(),
         {"input_ids": ids(), "mask": seen()[:, None, None], "positions": places()},
+    ),
+    "Aligner": lambda: (
+        aligner.aligner(aligner.AlignerConfig(V, D, 5)),
+        {"source_ids": ids(), "target_ids": ids(), "source_mask": seen()[:, None, None]},
+    ),
+    "AttentionBlock": lambda: (
+        attention_only.AttentionBlock(layer(), pre()),
+        {"x": x(), "mask": mask(), "bias": bias()},
     ),
     "EncoderDecoder": lambda: (
         translator(),

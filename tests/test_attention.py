@@ -592,3 +592,24 @@ def test_bad_input_is_refused_by_name_and_value(call, error, text):
         call()
     assert str(caught.value).startswith(text)
     assert "Remedy: " in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_explicit_attention_overflows_no_earlier_than_the_fused(dtype):
+    q, k = (torch.full((1, 1, 3, 64), 200.0, dtype=dtype) for _ in range(2))
+    v = torch.randn(1, 1, 3, 64).to(dtype)
+    output, weights = attention(q, k, v)
+    assert weights.isfinite().all()
+    assert output.dtype == weights.dtype == dtype
+    torch.testing.assert_close(output, fused_attention(q, k, v), atol=1e-2, rtol=1e-2)
+
+
+def test_every_score_in_the_package_that_the_kernel_knows_is_fused(monkeypatch):
+    calls = []
+    kernel = F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or kernel(*a, **k)
+    )
+    for score in (dot, scaled_dot):
+        AttentionCore(score)(*[torch.randn(1, 1, 2, 2)] * 3)
+    assert len(calls) == 2

@@ -440,7 +440,7 @@ def test_bad_requests_are_refused(unchecked, task):
         task.batch(0)
     with pytest.raises(TypeError, match=r"batch_size = 8\.0: must be an int"):
         task.batch(8.0)
-    with pytest.raises(ValueError, match=r"split = 'test': must be 'train' or 'held_out'"):
+    with pytest.raises(ValueError, match="split = 'test': must be 'train' or 'held_out'"):
         task.batch(8, "test")
     with pytest.raises(ValueError, match=f"ids = {task.vocab_size}: must be -100 or in 0 .. "):
         task.decode(torch.tensor([0, task.vocab_size]))

@@ -22,14 +22,14 @@ from matplotlib.figure import Figure
 from pieces.checks import Number, OneOf, Text, checked, one_of, require
 
 ROLE = {
-    "query": "#0f62ac",
-    "key": "#9a5b00",
-    "value": "#00714f",
-    "score": "#b3400e",
-    "weight": "#7a3e9d",
-    "output": "#0b6b7a",
-    "residual": "#5a6068",
-    "negative": "#3f6fb5",
+    "query": "#133b8f",
+    "key": "#946400",
+    "value": "#004f00",
+    "score": "#933934",
+    "weight": "#8b51ad",
+    "output": "#006175",
+    "residual": "#5c6060",
+    "negative": "#070b12",
 }
 Matrix = Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"] | Bool[torch.Tensor, "T S"]
 Role = Annotated[str, OneOf(ROLE)]

@@ -11,7 +11,12 @@ import reference
 
 PAGE = Path(__file__).parents[2] / "chapters" / "appendix" / "reference.md"
 INNER = {  # what is of use to the package itself only
-    "pieces.checks",
+    "pieces.checks.axes",
+    "pieces.checks.declared",
+    "pieces.checks.hints",
+    "pieces.checks.kinds",
+    "pieces.checks.refuse",
+    "pieces.attention.tiles",
     "pieces.checkpoints.family",
     "pieces.checkpoints.layouts",
     "pieces.checkpoints.rope",

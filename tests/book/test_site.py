@@ -253,19 +253,32 @@ class TestLinks:
 
 class TestContent:
     @pytest.mark.parametrize("name", CHAPTERS)
-    def test_included_code_is_the_source(self, soups, name):
+    def test_the_packages_code_is_the_source(self, soups, name):
         notebook = json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))
-        text = "\n".join(
-            "".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"
-        )
-        wanted = re.findall(r"```\{literalinclude\}\s+(\S+)\n((?::.*\n)*)", text)
-        shown = [squeeze(block.get_text()) for block in soups[f"{name}.html"].select("pre")]
-        for path, options in wanted:
-            source = squeeze(((ROOT / name).parent / path).read_text(encoding="utf-8"))
-            thing = re.search(r":pyobject:\s*(\S+)", options)
-            start = rf"(class|def) {thing[1].rsplit('.')[-1]}\b" if thing else ""
-            blocks = [block for block in shown if block in source and re.search(start, block)]
-            assert blocks, f"{path} {options!r} is not on the page as it stands in the source"
+        cells = [c for c in notebook["cells"] if "".join(c["source"]).startswith("code(")]
+        wanted = ["".join(cell["outputs"][0]["data"]["text/plain"]) for cell in cells]
+        places = soups[f"{name}.html"].select(".pieces-code")
+        assert wanted
+        assert len(places) == len(wanted)
+        for place, text in zip(places, wanted, strict=True):
+            blocks = [block.get_text().strip("\n") for block in place.select(".highlight pre")]
+            assert "\n\n\n".join(blocks) == text
+            assert not place.select("style, .pieces-file"), "the site has both already"
+            links = [a["href"] for a in place.select("details a.pieces-source")]
+            assert len(links) == len(blocks)
+            assert all("_modules/pieces/" in link and "#" in link for link in links)
+
+    @pytest.mark.parametrize("width", [1280, 360])
+    @pytest.mark.parametrize("name", CHAPTERS)
+    def test_the_packages_code_never_scrolls_sideways(self, chromium, home, name, width):
+        with opened(chromium, f"{home}/{name}.html", width=width) as page:
+            wide = page.evaluate("""() => {
+              document.querySelectorAll(".pieces-code details").forEach((d) => { d.open = true; });
+              const parts = document.querySelectorAll(".pieces-code :is(pre, .highlight, details)");
+              const tooWide = [...parts].filter((e) => e.scrollWidth > e.clientWidth + 1);
+              return tooWide.map((e) => e.textContent.slice(0, 60));
+            }""")
+            assert wide == []
 
     @pytest.mark.parametrize("name", CHAPTERS)
     def test_cells_that_need_a_kernel_say_so(self, soups, name):

@@ -1,8 +1,8 @@
-"""One chapter in a real JupyterLab and a real Notebook 7, each with a real kernel: run all, move,
+"""Every chapter in a real JupyterLab and a real Notebook 7, each with a real kernel: run all, move,
 read, set.
 
-The server runs on a free port of this machine with a token, on a copy of the chapter, with
-settings and data of its own. Two cells are added at the end: one reads a trait, one sets it.
+The server runs on a free port of this machine with a token, on copies of the chapters, with
+settings and data of its own. Cells are added at the end: they read traits and set one.
 """
 
 import json
@@ -15,18 +15,33 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 import pytest
 
-from browser import PICTURE, ROOT, Record
+from browser import PAINTED, PICTURE, ROOT, Record
 
+CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
 CHAPTER = ROOT / "chapters" / "05_causal_attention.ipynb"
 TOKEN = "a-token-for-one-test"
 READ = 'print("READ", explorer.T, explorer.window, explorer.allowed, int(explorer.mask().sum()))'
 SET = "explorer.T = 5 if explorer.T > 5 else 9\nprint('SET', explorer.T)"
+# Every widget of the chapter: its model's id, and what Python reads from its traits.
+READ_ALL = """import json
+from ipywidgets.widgets import widget as kept
+from pieces.widgets.base import PieceWidget
+read = {id: {name: getattr(one, name) for name in one.controls()}
+        for id, one in kept._instances.items() if isinstance(one, PieceWidget)}
+print(json.dumps(read))"""
+# The ids of the widget views on the page, in the order in which they stand there.
+VIEWS = """() => window.jupyterapp.shell.currentWidget.content.widgets
+  .flatMap((cell) => cell.model.outputs?.toJSON() ?? [])
+  .map((one) => one.data?.["application/vnd.jupyter.widget-view+json"]?.model_id)
+  .filter((id) => id)"""
+FIRST = ".p-controls :is(input, select, button:not([aria-current=step])), .p-answer input, .p-board"
 HERE = "window.jupyterapp.shell.currentWidget"
 # Cells outside the window stay in the page, and nothing asks for news or updates.
 SETTINGS = {
@@ -58,7 +73,7 @@ NOTEBOOK = Application("notebook", "JupyterNotebookApp", "notebooks")
 
 @pytest.fixture(scope="module", params=[LAB, NOTEBOOK], ids=lambda application: application.module)
 def address(request, tmp_path_factory) -> Iterator[str]:
-    """Start Jupyter on a copy of the chapter; gives the address of the notebook."""
+    """Start Jupyter on copies of the chapters; gives the address, with {} for a notebook."""
     application = request.param
     home = tmp_path_factory.mktemp("lab")
     for name, setting in SETTINGS.items():
@@ -67,12 +82,14 @@ def address(request, tmp_path_factory) -> Iterator[str]:
         path.write_text(json.dumps(setting), encoding="utf-8")
     work = home / "work"
     work.mkdir()
-    notebook = nbformat.read(CHAPTER, as_version=4)
-    notebook.cells += [nbformat.v4.new_code_cell(text) for text in (READ, SET)]
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = []
-    nbformat.write(notebook, work / "chapter.ipynb")
+    for chapter in CHAPTERS:
+        notebook = nbformat.read(chapter, as_version=4)
+        added = (READ, SET, READ_ALL) if chapter == CHAPTER else (READ_ALL,)
+        notebook.cells += [nbformat.v4.new_code_cell(text) for text in added]
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs = []
+        nbformat.write(notebook, work / chapter.name)
 
     port = free_port()
     places = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
@@ -101,7 +118,7 @@ def address(request, tmp_path_factory) -> Iterator[str]:
     server_address = f"http://127.0.0.1:{port}"
     try:
         wait_for(server_address, server, home / "log")
-        yield f"{server_address}/{application.path}/chapter.ipynb?token={TOKEN}"
+        yield f"{server_address}/{application.path}/{{}}?token={TOKEN}"
     finally:
         server.terminate()
         try:
@@ -124,12 +141,12 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
     pytest.fail(f"Jupyter did not start: {log.read_text()[-2000:]}")
 
 
-@pytest.fixture(scope="module")
-def page(chromium, address):
-    """The chapter, opened, every cell run."""
+@contextmanager
+def ran(chromium, address):
+    """Open a notebook and run every cell."""
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(120_000)
     page.record = Record(page)
     page.goto(address)
     page.wait_for_function(
@@ -140,8 +157,17 @@ def page(chromium, address):
         }"""
     )
     run(page, "notebook:run-all-cells")
-    yield page
-    context.close()
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def page(chromium, address):
+    """The chapter of the tests below, every cell run."""
+    with ran(chromium, address.format(CHAPTER.name)) as page:
+        yield page
 
 
 def run(page, command: str) -> None:
@@ -244,6 +270,66 @@ def test_the_theme_of_jupyter_counts(page):
     page.wait_for_function("([e, light]) => getComputedStyle(e).backgroundColor !== light",
                            arg=[explorer(page).element_handle(), light])  # fmt: skip
     assert explorer(page).evaluate(PICTURE) != drawn
+
+
+def read_all(page) -> dict[str, dict]:
+    """Return what Python reads from every widget, by its model's id."""
+    return json.loads(execute(page, READ_ALL))
+
+
+def move_first(widget) -> None:
+    """Move the first control of a widget as a reader would; an answer is checked as well."""
+    control = next(c for c in widget.locator(FIRST).all() if c.is_visible() and c.is_enabled())
+    kind = control.evaluate("(c) => c.className === 'p-board' ? 'board' : c.type")
+    control.focus()
+    if kind == "range":
+        at_end = control.evaluate("(c) => Number(c.value) >= Number(c.max)")
+        control.press("ArrowLeft" if at_end else "ArrowRight")
+    elif kind == "select-one":
+        options = control.evaluate("(c) => [...c.options].map((o) => o.value)")
+        now = options.index(control.input_value())
+        control.select_option(options[(now + 1) % len(options)])
+    elif kind == "text":
+        control.fill("0.123")
+    elif kind == "board":
+        control.press("ArrowRight")
+        control.press("Enter")
+    else:
+        control.press("Space")
+    check = widget.get_by_role("button", name="Check", exact=True)
+    if check.count():
+        check.click()
+
+
+def painted(widget) -> str:
+    """Return the picture of a widget after the next frame."""
+    widget.page.evaluate(PAINTED)
+    return widget.evaluate(PICTURE)
+
+
+@pytest.mark.parametrize("chapter", [path.name for path in CHAPTERS])
+def test_the_first_control_of_every_widget_is_read_in_python(chromium, address, chapter):
+    with ran(chromium, address.format(chapter)) as page:
+        before = read_all(page)
+        views = [id for id in page.evaluate(VIEWS) if id in before]
+        page.wait_for_function(
+            "(n) => document.querySelectorAll('.pieces-stage .pieces, .pieces').length >= n",
+            arg=len(views),
+        )
+        widgets = page.locator("div.pieces[role=group]")
+        assert widgets.count() == len(views) > 0
+        for at in range(len(views)):
+            widget = widgets.nth(at)
+            widget.scroll_into_view_if_needed()
+            drawn = painted(widget)
+            move_first(widget)
+            name = widget.get_attribute("class")
+            assert painted(widget) != drawn, f"{name}: the picture stood still"
+            assert not widget.locator(".pieces-sorry").is_visible(), name
+        after = read_all(page)
+        for id in views:
+            assert after[id] != before[id], f"Python read nothing new: {before[id]}"
+        assert page.locator(".pieces-sorry:visible").count() == 0
 
 
 def test_nothing_of_ours_complains(page):

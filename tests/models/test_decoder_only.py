@@ -11,6 +11,7 @@ from pieces.cache import GrowingCache, PagedCache, RollingCache
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward
 from pieces.models import DecoderOnly
+from pieces.models.attention_only import AttentionOnlyConfig, attention_only
 from pieces.models.bloom import BloomConfig, bloom
 from pieces.models.falcon import FalconConfig, falcon
 from pieces.models.gemma import GemmaConfig, gemma
@@ -40,6 +41,7 @@ FAMILIES = {
     "mixtral": lambda: mixtral(MixtralConfig(*PLAIN, 1, n_experts=3)),
     "qwen2": lambda: qwen2(Qwen2Config(*PLAIN, 3, window=WINDOW, first_window_layer=1)),
     "gemma": lambda: gemma(GemmaConfig(*PLAIN, 1, 6)),
+    "attention_only": lambda: attention_only(AttentionOnlyConfig(V, D, 2, 3, LONGEST)),
 }
 ADDED = {"sinusoidal": lambda: Sinusoidal(D), "learned": lambda: Learned(LONGEST, D)}
 BIASED = {"alibi": lambda: ALiBi(3), "t5": lambda: T5Buckets(3, 8, 16, bidirectional=False)}
@@ -396,6 +398,7 @@ BAD = [
     (lambda: llama(LlamaConfig(V, 12, 2, 3, 20, norm_eps=0.0)), ValueError, "norm_eps = 0.0"),
     (lambda: mistral(MistralConfig(V, 12, 2, 3, 20, window=0)), ValueError, "window = 0"),
     (lambda: mixtral(MixtralConfig(V, 12, 2, 3, 20, k=9)), ValueError, "k = 9"),
+    (lambda: attention_only(AttentionOnlyConfig(V, 12, 2, 5)), ValueError, "n_heads = 5"),
     (lambda: falcon(FalconConfig(V, 12, 2, 3, 20, 1, 3)), ValueError, "n_norms = 3"),
     (
         lambda: gpt_neox(GPTNeoXConfig(V, 12, 2, 3, 20, arrangement="both")),

@@ -1,9 +1,20 @@
 """One example of each widget of the book, for the tests that hold for all of them."""
 
+from twins import build, vocabulary
+
 import pieces.widgets
 from pieces import masks
 
+
+def reading(name="attention-only", text="the blue book . Tom the blue ice-cream", **more):
+    """Return an AttentionHeatmap of a small random model."""
+    _, model = build(name)
+    words = vocabulary(model.config.vocab_size)
+    return pieces.widgets.AttentionHeatmap.from_model(model, text, vocabulary=words, **more)
+
+
 EXAMPLES = {
+    "AttentionHeatmap": reading,
     "FillMask": lambda **more: pieces.widgets.FillMask(
         **{"question": "Fill in a causal mask.", "answer": masks.causal(4), "why": "j <= i."} | more
     ),

@@ -11,8 +11,8 @@ from samples import NAMES, example
 
 import pieces.widgets
 from axe import violations
-from browser import picture, put, space, state
-from pieces.widgets.base import STATIC, PieceWidget, imports, inlined
+from browser import PAINTED, picture, put, space, state
+from pieces.widgets.base import STATIC, PieceWidget, bundled, imports, inlined, needed, read_static
 from pieces.widgets.traits import Result, Text, Words
 
 INERT = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
@@ -94,10 +94,18 @@ class TestPython:
 
     @pytest.mark.parametrize("module", sorted(path.stem for path in STATIC.glob("*.js")))
     def test_a_module_needs_nothing_from_elsewhere(self, module):
-        text = inlined(module)
+        text = re.sub(r"/\*.*?\*/", "", inlined(module), flags=re.S)  # comments name types
         assert not imports(text)
         assert not re.search(r"""(?:from|import)\s*\(?\s*["'](?!data:)""", text)
         assert "innerHTML" not in text, "typed text is only ever text"
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_notebook_gets_each_module_once(self, name):
+        cls = getattr(pieces.widgets, name)
+        modules = needed(cls.module)
+        assert len(modules) == len(set(modules)) > 3
+        sources = sum(len(json.dumps(read_static(f"{module}.js"))) for module in modules)
+        assert len(bundled(cls.module)) < sources + 1000
 
     def test_a_subclass_has_a_module_of_its_own(self):
         assert PieceWidget.module == ""
@@ -207,9 +215,9 @@ class TestAlone:
 
     @pytest.mark.parametrize("name", NAMES)
     def test_clean_up_takes_every_listener_away(self, bench, name):
-        """In the way a notebook does it: the inlined module, a model of its own."""
+        """In the way a notebook does it: the bundled module, a model of its own."""
         widget = example(name)
-        module = base64.b64encode(inlined(type(widget).module).encode()).decode()
+        module = base64.b64encode(bundled(type(widget).module).encode()).decode()
         values = json.dumps({t: getattr(widget, t) for t in type(widget).controls()})
         script = """async ([url, values]) => {
           const listeners = [];
@@ -280,13 +288,18 @@ class TestBadState:
             original = state(page, widget)
             bad = ", ".join([*map(json.dumps, BAD), *WORSE])
             blanks = page.evaluate(
-                f"""([id, trait]) => [{bad}].flatMap((value) => {{
-                  const what = `${{typeof value}} ${{JSON.stringify(value)}}: `;
-                  try {{ window.pieces.model(id).set(trait, value); }}
-                  catch (error) {{ return [what + error]; }}
-                  const height = document.querySelector(".pieces").getBoundingClientRect().height;
-                  return height > 80 ? [] : [what + "blank"];
-                }})""",
+                f"""async ([id, trait]) => {{
+                  const blanks = [];
+                  for (const value of [{bad}]) {{
+                    window.pieces.model(id).set(trait, value);
+                    await ({PAINTED})();
+                    const what = `${{typeof value}} ${{JSON.stringify(value)}}`;
+                    const pieces = document.querySelector(".pieces");
+                    if (pieces.offsetHeight <= 80) blanks.push(`${{what}}: blank`);
+                    if ("stale" in pieces.dataset) blanks.push(`${{what}}: failed`);
+                  }}
+                  return blanks;
+                }}""",
                 [widget.model_id, trait],
             )
             assert blanks == []

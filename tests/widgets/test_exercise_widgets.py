@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from browser import opened, picture, state
+from browser import opened, picture, said, state
 from pieces import masks
 from pieces.widgets import FillMask, PredictNumber
 
@@ -66,6 +66,34 @@ class TestPredictNumber:
     def test_a_number_is_said_as_one_would_write_it(self, bench, typed, shown):
         with bench.show(quarter()) as page:
             assert answer_with(page, typed).startswith(f"✗ Not {shown} ")
+
+    @pytest.mark.parametrize(
+        ("typed", "number"),
+        [("1,000", 1000), ("12,345,678.5", 12345678.5), ("1,5", 1.5), ("0,125", 0.125),
+         ("-2,500", -2500), ("1,000/4", 250), ("1e3", 1000), ("1000,5", 1000.5),
+         ("12,34", 12.34), ("1,0000", 1)],
+    )  # fmt: skip
+    def test_a_comma_is_read_as_it_was_meant(self, bench, typed, number):
+        widget = quarter(answer=number)
+        with bench.show(widget) as page:
+            assert answer_with(page, typed).startswith("✓ Right")
+
+    @pytest.mark.parametrize("typed", ["1,00,000", "1,000,00", "0x10", "1 000 x", "1_000", "--1"])
+    def test_what_may_mean_anything_is_no_number(self, bench, typed):
+        with bench.show(quarter()) as page:
+            assert answer_with(page, typed).startswith("Type a number")
+
+    @pytest.mark.parametrize("kind", [quarter, lambda **more: band(**more)], ids=["number", "mask"])
+    def test_a_long_word_is_whole_on_a_phone(self, bench, kind):
+        widget = kind(
+            question="Is multi_head_latent_attention_with_rotary_position_embeddings_" + "x" * 40
+        )
+        with bench.show(widget, width=320) as page:
+            cut = page.locator(".p-question").evaluate(
+                "(e) => [e.scrollWidth - e.clientWidth, e.closest('.pieces').scrollWidth"
+                " - e.closest('.pieces').clientWidth]"
+            )
+            assert max(cut) <= 0
 
     @pytest.mark.parametrize(("tolerance", "right"), [(0.0, False), (0.02, True)])
     def test_the_tolerance_counts(self, bench, tolerance, right):
@@ -152,7 +180,7 @@ class TestFillMask:
         with bench.show(widget) as page:
             assert check(page) == "✗ 9 cells are wrong. How wide is it?"
             fill(page, masks.causal(5))
-            assert page.locator(".p-say").inner_text() == "", "an old verdict is gone"
+            assert said(page) == "", "an old verdict is gone"
             before = picture(page)
             assert check(page).startswith("✗ 6 cells are wrong.")
             assert state(page, widget)["correct"] is False
@@ -194,7 +222,7 @@ class TestFillMask:
             board = page.locator(".p-board")
             board.press("ArrowRight")
             board.press("ArrowRight")
-            assert page.locator(".p-hidden").inner_text() == "query ask, key <i>c: masked"
+            assert page.locator(".p-pane .p-hidden").inner_text() == "query ask, key <i>c: masked"
 
     def test_what_was_filled_survives_a_reload(self, bench):
         widget = band()

@@ -2,16 +2,18 @@
 
 import functools
 import http.server
-import json
 import re
 import threading
 from contextlib import contextmanager
 
 import pytest
+import torch
 
 from browser import PAINTED, opened, picture, put, state
 from pieces import masks
-from pieces.widgets import FillMask, MaskExplorer, PredictNumber
+from pieces.attention import masked_softmax
+from pieces.scores import scaled_dot
+from pieces.widgets import AttentionSteps, FillMask, MaskExplorer, PredictNumber, ScoreFunctions
 
 SORRY = "This picture could not be brought to life here."
 
@@ -31,16 +33,6 @@ def page_of(bench, *widgets):
 
 def states(page):
     return [place.get_attribute("data-state") for place in page.locator(".pieces-live").all()]
-
-
-def replaced(bench, html, module, text):
-    """Put another text in the place of a module's."""
-    path = bench.folder / f"other{len(list(bench.folder.iterdir()))}.js"
-    source = f"(self.piecesModules ??= {{}})[{module!r}] = {json.dumps(text)};"
-    path.write_text(f"{source} self.pieces?.arrived();", encoding="utf-8")
-    html, count = re.subn(rf'src="[^"]*pieces/{module}\.js[^"]*"', f'src="{path.name}"', html)
-    assert count == 1
-    return html
 
 
 @contextmanager
@@ -107,7 +99,7 @@ class TestFailure:
     def test_a_widget_that_throws_says_so(self, bench):
         first, second = MaskExplorer(T=4), question()
         throws = "export default { render() { throw 1; } }"
-        html = replaced(bench, page_of(bench, first, second), "mask_explorer", throws)
+        html = bench.patched(page_of(bench, first, second), "mask_explorer", lambda _: throws)
         with spoiled(bench, html) as page:
             assert states(page) == ["failed", "live"]
             assert SORRY in page.locator(".pieces-live").first.inner_text()
@@ -117,7 +109,7 @@ class TestFailure:
             "export default { render({ el }) {"
             " el.append('half a picture'); throw new Error('halfway'); } }"
         )
-        html = replaced(bench, page_of(bench, MaskExplorer(T=4)), "mask_explorer", throws)
+        html = bench.patched(page_of(bench, MaskExplorer(T=4)), "mask_explorer", lambda _: throws)
         with spoiled(bench, html) as page:
             box = page.locator(".pieces-live")
             assert SORRY in box.inner_text()
@@ -129,7 +121,7 @@ class TestFailure:
     )
     def test_a_module_that_is_none(self, bench, text):
         page = page_of(bench, MaskExplorer(T=4), question())
-        html = replaced(bench, page, "mask_explorer", text)
+        html = bench.patched(page, "mask_explorer", lambda _: text)
         with spoiled(bench, html) as page:
             assert states(page) == ["failed", "live"]
 
@@ -167,9 +159,19 @@ class TestFailure:
 
 
 class TestModel:
-    def test_a_foreign_text_cannot_leave_its_script(self, bench):
-        widget = question("</script><script>window.pwned = 1</script>")
-        with bench.show(widget) as page:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "</script><script>window.pwned = 1</script>",
+            "Why is <!--<script> here?",
+            "<!-- <SCRIPT",
+            "]]> &lt; <\\/ \\u003c",
+        ],
+    )
+    def test_a_foreign_text_cannot_leave_its_script(self, bench, text):
+        widget, following = question(text), MaskExplorer(T=4)
+        with bench.show(widget, following) as page:
+            assert states(page) == ["live", "live"], "what follows on the page is still there"
             assert page.evaluate("window.pwned") is None
             assert page.locator(".p-question").inner_text() == widget.question
 
@@ -276,3 +278,59 @@ class TestModel:
         with bench.show(*widgets, init=init) as page:
             modules = page.locator("head script[src]").count() - 1  # all but the host
             assert len(page.evaluate("window.made")) == modules
+
+
+class TestNoHole:
+    """Where no picture comes alive, a reader sees words and, where one can be made, a still."""
+
+    WIDGETS = (
+        (lambda: MaskExplorer(kind="sliding_window", T=5, window=2), "9 of 25 cells open", 2),
+        (lambda: AttentionSteps(step=4), "query 2 = [0.9990, 0.8667, 0.5560]", 3),
+        (lambda: ScoreFunctions(D=64), "scaled_dot score, D = 64", 0),
+        (lambda: FillMask(question="Causal <b>or</b> not?", answer=masks.causal(3)), "Causal", 1),
+        (lambda: question("What is 1/4?"), "What is 1/4?", 0),
+    )
+
+    def looks(self, place, words, stills):
+        text = place.inner_text()
+        assert words in text
+        assert "None" not in text
+        assert place.locator("svg:visible").count() == stills
+        used = place.evaluate("(e) => [...e.children].filter((c) => c.offsetHeight)"
+                              ".reduce((sum, c) => sum + c.offsetHeight, 0)")  # fmt: skip
+        assert place.evaluate("(e) => e.offsetHeight") <= used + 30, "a hole"
+
+    @pytest.mark.parametrize(("make", "words", "stills"), WIDGETS)
+    def test_without_javascript(self, bench, make, words, stills):
+        context = bench.chromium.new_context(java_script_enabled=False)
+        page = context.new_page()
+        page.goto(bench.url(make()))
+        self.looks(page.locator(".pieces-live"), words, stills)
+        assert "needs JavaScript" in page.locator(".pieces-live").inner_text()
+        context.close()
+
+    @pytest.mark.parametrize(("make", "words", "stills"), WIDGETS)
+    def test_where_it_failed(self, bench, make, words, stills):
+        widget = make()
+        throws = "export default { render() { throw 1; } }"
+        with bench.show(widget, patches=[(type(widget).module, lambda _: throws)]) as page:
+            self.looks(page.locator(".pieces-live"), words, stills)
+            assert SORRY in page.locator(".pieces-live").inner_text()
+            assert "needs JavaScript" not in page.locator(".pieces-live").inner_text()
+
+    def test_a_still_shows_what_torch_computes(self):
+        widget = AttentionSteps(step=3, mask="causal")
+        texts = re.findall(r">([^<>]+)</text>", widget.still())
+        numbers = [text for text in texts if "." in text]
+        X, Wq, Wk = (torch.tensor(m) for m in (widget.X, widget.Wq, widget.Wk))
+        scaled = scaled_dot(X @ Wq, X @ Wk)
+        weights = masked_softmax(scaled, masks.causal(6))
+        shown = [*scaled.flatten().tolist(), *weights[masks.causal(6)].tolist()]
+        assert numbers == [f"{x:.2f}".replace("-", "−") for x in shown]
+        assert widget.still().count("p-masked") == 15
+
+    def test_a_still_of_a_mask_is_the_mask(self):
+        widget = MaskExplorer(kind="dilated", T=6, window=2, dilation=2, layers=2)
+        first, second = widget.still().split("</figure>")[:2]
+        assert first.count("p-masked") == int((~widget.mask()).sum())
+        assert second.count("p-masked") == int((~masks.reach(widget.mask(), 2)).sum())

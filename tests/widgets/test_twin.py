@@ -11,6 +11,7 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
+from playwright.sync_api import Error
 
 from pieces import masks, measures, scores
 from pieces.attention import attention, masked_softmax
@@ -197,6 +198,11 @@ def build_cases():
         x=zero,
         y=[1.0] * 3,
     )
+    for size in (1e-320, 1e-200, 1e-160, 1e-8, 1e8, 1e160, 1e300):
+        x, y = size * torch.tensor([[3.0, 4.0, 0.0], [4.0, 3.0, 0.0]], dtype=torch.float64)
+        case("cosine", "t.cosine(a.x, a.y)", 0.96, x=x, y=y)
+        case("cosine", "t.cosine(a.x, a.y)", -0.96, x=x, y=[-4.0, -3.0, 0.0])
+        case("norm", f"t.norm(a.x) / {size!r}", 5.0, x=x)
     case("softmax", "t.softmax(a.row)", [], row=[])
     case("softmax", "t.softmax(a.row)", [0.0, 1.0, 0.0], row=[-math.inf, 1e300, -1e300])
 
@@ -266,6 +272,19 @@ def test_agrees_with_torch(twin, name):
     for script, given, expected in CASES[name]:
         wrong = differences(twin(script, given), expected)
         assert not wrong, f"{script}: {wrong[:3]} ({len(wrong)} in all)"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("t.attention([[1, 2]], [], [])", "0 keys and 0 values"),
+        ("t.attention([[1, 2]], [[1, 2]], [])", "1 keys and 0 values"),
+        ("t.matmul([[]], [])", "no rows"),
+    ],
+)
+def test_what_has_no_width_is_refused(twin, script, said):
+    with pytest.raises(Error, match=said):
+        twin(script)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -55,7 +55,7 @@ class CachedAttention(MultiHeadAttention):
         once for several layers.
         """
         positions = self._places(x, mask, bias, positions, cache)
-        q, k, v = self.project(x, x)
+        q, k, v = self._project(x, x)
         q, k = self.position.rotate(q, k, positions)
         k, v = cache.update(k, v)
         mask = visible(cache.padding(), mask)
@@ -80,17 +80,25 @@ class CachedAttention(MultiHeadAttention):
         return positions
 
 
-@checked(always=True)
-def visible(padding: Bool[Tensor, "B 1 1 S"] | None, mask: Mask) -> Mask:
+def visible(padding: Mask, mask: Mask) -> Mask:
     """What both let a query see; None sees all."""
     if padding is None or mask is None:
         return mask if padding is None else padding
+    return _visible_to_both(padding, mask)
+
+
+def added(distance: Bias, bias: Bias) -> Bias:
+    """Both biases in one; None adds nothing."""
+    if distance is None or bias is None:
+        return bias if distance is None else distance
+    return _added_to_it(distance, bias)
+
+
+@checked(always=True)
+def _visible_to_both(padding: Bool[Tensor, "B 1 1 S"], mask: Mask) -> Mask:
     return padding & mask
 
 
 @checked(always=True)
-def added(distance: Float[Tensor, "#B #H T S"] | None, bias: Bias) -> Bias:
-    """Both biases in one; None adds nothing."""
-    if distance is None or bias is None:
-        return bias if distance is None else distance
+def _added_to_it(distance: Float[Tensor, "#B #H T S"], bias: Bias) -> Bias:
     return distance + bias

@@ -9,7 +9,7 @@ from pieces.checks import Size, checked
 from pieces.scores import scaled_dot
 
 
-@checked(always=True)
+@checked(always=("mask", "bias"))
 class CausalCore(AttentionCore):
     """Attention to oneself and one's past, or the last ``window`` of it, without asking for a mask.
 

@@ -21,7 +21,7 @@ from pieces.scores import dot, scaled_dot
 FUSED = {scaled_dot: None, dot: 1.0}  # scores the kernel knows, and its scale; None: 1 / sqrt(K)
 
 
-@checked(always=True)
+@checked(always=("mask", "bias"))
 def fused_attention(
     q: Queries, k: Keys, v: Values, *, mask: Mask = None, bias: Bias = None
 ) -> Output:
@@ -50,7 +50,7 @@ def one_kernel(
     return F.scaled_dot_product_attention(q, k, v, **options)
 
 
-@checked(always=True)
+@checked(always=("mask", "bias"))
 class AttentionCore(nn.Module):
     """Attention between the projections: fused, unless the weights or another score are wanted.
 

@@ -26,7 +26,7 @@ from pieces.attention.tiles import OfPositions, Tiled
 from pieces.checks import Size, checked
 
 
-@checked(always=True)
+@checked(always=("mask", "bias"))
 def flash_attention(
     q: Queries,
     k: Keys,
@@ -51,7 +51,7 @@ def flash_attention(
         return Tiled.apply(q, k, v, bias, mask, block_size)
 
 
-@checked(always=True)
+@checked(always=("mask", "bias"))
 class FlashCore(AttentionCore):
     """``flash_attention`` between the projections: ``MultiHeadAttention(..., core=FlashCore())``.
 

@@ -50,7 +50,7 @@ def share_heads(x: Float[Tensor, "B G S K"], n_heads: Size) -> Float[Tensor, "B 
     return x if queries_a_key == 1 else x.repeat_interleave(queries_a_key, dim=1)
 
 
-@checked(always=True)
+@checked(always=("mask", "bias"))
 def attention(
     q: Queries,
     k: Keys,

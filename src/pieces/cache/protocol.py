@@ -13,7 +13,6 @@ KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
 Device = torch.device | str | None
 
 
-@checked
 class Cache:
     """The protocol. The new keys come last, so ``masks.causal(T, S)`` and its kin fit.
 
@@ -66,6 +65,7 @@ class Cache:
     def rewind(self, mark: Any) -> None:
         """Forget what came after ``mark``: a call that is refused half-way leaves no trace."""
 
+    @checked
     def __getitem__(self, layer: Count) -> "LayerCache":
         """The part of one attention layer."""
         return LayerCache(self, layer)

@@ -45,11 +45,11 @@ def from_transformers(hf_model: nn.Module) -> nn.Module:
     """
     name = type(hf_model).__name__
     one_of("architecture", name, FAMILIES)
-    return load(name, hf_model.config, hf_model.state_dict()).train(hf_model.training)
+    return load_checkpoint(name, hf_model.config, hf_model.state_dict()).train(hf_model.training)
 
 
 @checked
-def load(architecture: str, hf_config: Any, state: dict[str, Tensor]) -> nn.Module:
+def load_checkpoint(architecture: str, hf_config: Any, state: dict[str, Tensor]) -> nn.Module:
     """A model of this architecture with this config and these weights. Errors: as above."""
     family = FAMILIES[architecture]
     only("config.quantization_config", getattr(hf_config, "quantization_config", None), None)

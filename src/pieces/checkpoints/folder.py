@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from torch import Tensor, nn
 
-from pieces.checkpoints.convert import FAMILIES, load
+from pieces.checkpoints.convert import FAMILIES, load_checkpoint
 from pieces.checkpoints.family import WHOLE, none_of
 from pieces.checks import checked, one_of, refuse, require
 
@@ -28,7 +28,7 @@ def from_folder(path: str | Path, *, architecture: str | None = None) -> nn.Modu
     hf_config = read_config(folder)
     named = architecture or (hf_config.architectures or ["no architecture"])[0]
     one_of("architecture", named, FAMILIES)
-    return load(named, hf_config, read_weights(folder)).eval()
+    return load_checkpoint(named, hf_config, read_weights(folder)).eval()
 
 
 @checked

@@ -41,7 +41,7 @@ class Scope:
         """The size an axis must have, and who says so; None if nothing does yet."""
         if axis in self.sizes or self.owner is None:
             return self.sizes.get(axis)
-        size = getattr(self.owner, SIZES.get(axis, ""), None)
+        size = vars(self.owner).get(SIZES.get(axis))
         return None if size is None else (size, SIZES[axis])
 
 
@@ -58,6 +58,12 @@ class Axes:
         self.group = names[self.lead].lstrip("*#") if many else ""
         self.stretches = bool(many) and "#" in names[self.lead]
         self.rules = rules
+        places = [*enumerate(self.first), *enumerate(self.last, -len(self.last))]
+        self.places = [
+            (at, name.lstrip("#"), name.startswith("#"))
+            for at, name in places
+            if not name.lstrip("#").startswith(("{", "_"))
+        ]
 
     def takes_kind(self, value: Any) -> bool:
         """Whether its numbers are of the kind."""
@@ -79,23 +85,23 @@ class Axes:
         self.require_kind(name, value)
         if not self.fits_rank(value):
             self._refuse_rank(name, value)
-        end = value.ndim - len(self.last)
-        for at, axis in [*enumerate(self.first), *enumerate(self.last, end)]:
-            self._check_axis(name, value, at, axis, scope)
+        shape = value.shape
+        for at, letter, stretches in self.places:
+            size = shape[at]
+            if stretches and size == 1:
+                continue
+            known = scope.size(letter)
+            if letter.isdigit():
+                known = (int(letter), "")
+            if known is None:
+                scope.sizes[letter] = (size, name)
+            elif size != known[0]:
+                self._refuse_size(name, value, at % len(shape), letter, known)
         if self.lead is not None and self.group not in ("", "..."):
+            end = len(shape) - len(self.last)
             self._check_group(name, value, tuple(value.shape[self.lead : end]), scope)
         for rule in self.rules:
             self._check_rule(name, value, rule, scope)
-
-    def _check_axis(self, name: str, value: Tensor, at: int, axis: str, scope: Scope) -> None:
-        size, letter = value.shape[at], axis.lstrip("#")
-        if (axis != letter and size == 1) or letter.startswith(("{", "_")):
-            return
-        known = (int(letter), "") if letter.isdigit() else scope.size(letter)
-        if known is None:
-            scope.sizes[letter] = (size, name)
-        elif size != known[0]:
-            self._refuse_size(name, value, at, letter, known)
 
     def _check_group(self, name: str, value: Tensor, sizes: tuple, scope: Scope) -> None:
         known, source = scope.sizes.setdefault(self.group, (sizes, name))

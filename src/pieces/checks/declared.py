@@ -30,11 +30,14 @@ class _Trust(threading.local):
 _trust = _Trust()
 
 
-def checked(thing: Any = None, *, always: bool = False, shields: bool = True) -> Any:
+def checked(
+    thing: Any = None, *, always: bool | tuple[str, ...] = False, shields: bool = True
+) -> Any:
     """Check the arguments of a function, or of a class's public methods, by their annotations.
 
-    ``always``: also inside a call that has been checked. ``shields=False``: calls inside it are
-    checked as well, for what is put together from modules of its caller's.
+    ``always``: also inside a call that has been checked; names of arguments: if one is given.
+    ``shields=False``: calls inside it are checked as well, for what is put together from modules of
+    its caller's.
 
     Raises, when called: TypeError for another kind of thing, ValueError for another size.
     """
@@ -49,12 +52,21 @@ def checked(thing: Any = None, *, always: bool = False, shields: bool = True) ->
     return thing
 
 
-def _checked_function(function: Callable, always: bool, shields: bool) -> Callable:
+def _checked_function(
+    function: Callable, always: bool | tuple[str, ...], shields: bool
+) -> Callable:
+    if not any(p.name != "self" for p in inspect.signature(function).parameters.values()):
+        return function
     plan = functools.cache(lambda: _Plan(function))  # at the first call: all names exist by then
+    compiling = torch.compiler.is_compiling
+    seam = always if isinstance(always, tuple) else ()
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        if torch.compiler.is_compiling() or (_trust.inside and not always):
+        if _trust.inside and not always:
+            return function(*args, **options)
+        given = always is True or any(options.get(name) is not None for name in seam)
+        if compiling() or (_trust.inside and not given):
             return function(*args, **options)
         closed = plan().check(args, options)
         if _trust.inside or not (closed and shields):

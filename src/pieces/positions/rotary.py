@@ -18,7 +18,6 @@ class Rotation(NamedTuple):
     sin: Float[Tensor, "#B 1 T R"]
 
 
-@checked
 class Halves:
     """Dimension i is turned with i + R/2, as in GPT-NeoX, LLaMA and transformers' rotate_half."""
 
@@ -31,7 +30,6 @@ class Halves:
         return x.roll(x.shape[-1] // 2, dims=-1)
 
 
-@checked
 class Interleaved:
     """Dimension 2i is turned with 2i + 1, as in the paper, GPT-J and Meta's own LLaMA code.
 

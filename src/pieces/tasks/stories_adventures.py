@@ -107,7 +107,7 @@ def count(tale: Tale) -> None:
     tale.focus = None  # others were spoken of
 
 
-def reach(tale: Tale) -> None:
+def climb_after(tale: Tale) -> None:
     """Too far away for one; so others help, and more of them, until it works."""
     hero, toy = tale.hero, tale.toy
     tale.say(("fell into the well .", "rolled under the house .", "flew onto the roof ."))

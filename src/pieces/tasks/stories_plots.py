@@ -5,7 +5,7 @@ from functools import cache
 from typing import no_type_check
 
 from pieces.tasks.base import Split
-from pieces.tasks.stories_adventures import count, lose, reach, seek, visit
+from pieces.tasks.stories_adventures import climb_after, count, lose, seek, visit
 from pieces.tasks.stories_cast import BOTH, Someone, Tale, a
 from pieces.tasks.stories_friends import bake, keep, meet
 from pieces.tasks.stories_scenes import feel, relatives
@@ -53,7 +53,7 @@ def language(split: Split | None, one_in: int) -> Program:
 
 def story(tale: Tale) -> None:
     """One story, from its first word to "the end"."""
-    begin(tale)
+    open_story(tale)
     have(tale)
     some = [f"{weather} {time}" for weather in WEATHER for time in TIMES]
     tale.say({"one day ,": 0.4} | {f"one {day} ,": 0.6 / len(some) for day in some})
@@ -66,7 +66,7 @@ def story(tale: Tale) -> None:
     end(tale)
 
 
-def begin(tale: Tale) -> None:
+def open_story(tale: Tale) -> None:
     """Who it is about."""
     starts = {"once upon a time there": 3, "long ago , there": 1, "there once": 1, "in": 3}
     start = tale.say(starts | {"this is the story of": 2})
@@ -142,7 +142,7 @@ def adventure(tale: Tale, adventures: dict[str, tuple[Callable[[Tale], None], fl
     hero, toy = tale.hero, f"the {tale.toy.name}"
     if tale.say(tale.subject(hero, 0.85) | ({toy: 0.15} if tale.safe else {})) == toy:
         tale.safe = False
-        reach(tale)
+        climb_after(tale)
     else:
         tale.focus = hero
         verb = tale.say({verb: weight for verb, (_, weight) in adventures.items()})

@@ -1,27 +1,27 @@
 """The words of the small world, by what they are for: people, animals, things, places, feelings."""
 
 
-def words(text: str) -> list[str]:
+def several(text: str) -> list[str]:
     """The words of a text."""
     return text.split()
 
 
-GIRLS = words("Anna Clara Ella Emma Ida Lily Lucy Maya Mia Nora Rosa Zoe")
-BOYS = words("Ben Finn Hugo Jack Leo Max Noah Omar Paul Sam Theo Tom")
-PETS = words("Biscuit Coco Luna Milo Pepper Pip Rex Spot")
-ANIMALS = words(
+GIRLS = several("Anna Clara Ella Emma Ida Lily Lucy Maya Mia Nora Rosa Zoe")
+BOYS = several("Ben Finn Hugo Jack Leo Max Noah Omar Paul Sam Theo Tom")
+PETS = several("Biscuit Coco Luna Milo Pepper Pip Rex Spot")
+ANIMALS = several(
     """
     bear cat cow dog donkey duck elephant fox frog goat hedgehog hen horse mouse owl pig rabbit
     sheep squirrel turtle
     """
 )
-TAME = words("cat dog duck frog hedgehog mouse owl rabbit squirrel turtle")
-FAMILY = words("mother grandmother sister aunt father grandfather brother uncle")
-WORKERS = words("baker farmer gardener painter tailor teacher")
+TAME = several("cat dog duck frog hedgehog mouse owl rabbit squirrel turtle")
+FAMILY = several("mother grandmother sister aunt father grandfather brother uncle")
+WORKERS = several("baker farmer gardener painter tailor teacher")
 
-LOOKS = words("big fat little old small young")
-COLOURS = words("black blue brown golden green grey orange pink purple red silver white yellow")
-SIZES = words("big little new old pretty shiny small")
+LOOKS = several("big fat little old small young")
+COLOURS = several("black blue brown golden green grey orange pink purple red silver white yellow")
+SIZES = several("big little new old pretty shiny small")
 THINGS = {
     **{"ball": "balls", "balloon": "balloons", "basket": "baskets", "bell": "bells"},
     **{"blanket": "blankets", "boat": "boats", "book": "books", "bottle": "bottles"},
@@ -34,12 +34,12 @@ THINGS = {
     **{"shell": "shells", "spoon": "spoons", "star": "stars", "stone": "stones"},
     **{"train": "trains", "umbrella": "umbrellas", "wagon": "wagons", "whistle": "whistles"},
 }
-FOODS = words("apple banana cake carrot cookie egg muffin pancake pear pie plum sandwich")
-BAKED = words("cake cookie muffin pancake pie")
-MEALS = words("bread cheese honey porridge soup")
-DRINKS = words("juice milk tea water")
+FOODS = several("apple banana cake carrot cookie egg muffin pancake pear pie plum sandwich")
+BAKED = several("cake cookie muffin pancake pie")
+MEALS = several("bread cheese honey porridge soup")
+DRINKS = several("juice milk tea water")
 
-OUTINGS = words(
+OUTINGS = several(
     """
     beach bridge castle farm forest garden harbour hill lake library market meadow mill park
     playground river school village
@@ -57,16 +57,16 @@ OUTSIDE = [
 ]
 HOMES = ["small village", "big city", "wooden hut", "old palace", "quiet street", "tall tower"]
 
-KINDS = words("brave clever curious funny gentle kind lazy quiet shy silly wise young")
-GLAD = words("excited glad happy pleased proud")
-SAD = words("lonely sad unhappy upset worried")
+KINDS = several("brave clever curious funny gentle kind lazy quiet shy silly wise young")
+GLAD = several("excited glad happy pleased proud")
+SAD = several("lonely sad unhappy upset worried")
 SHOWN = [
     ["began to cry", "shook with anger", "said nothing"],
     ["laughed", "jumped for joy", "clapped"],
 ]
-WEATHER = words("bright cloudy cold rainy snowy sunny warm windy")
-TIMES = words("afternoon day evening morning")
-NUMBERS = words("three four five six seven ten")
+WEATHER = several("bright cloudy cold rainy snowy sunny warm windy")
+TIMES = several("afternoon day evening morning")
+NUMBERS = several("three four five six seven ten")
 PASTIMES = [
     *("ran about", "climbed a tree", "fell asleep", "fed the birds", "picked some flowers"),
     *("sang a song", "watched the clouds", "danced", "swam", "painted a picture"),
@@ -101,7 +101,7 @@ CLASSES = {
     "mark": list(",.!?“”"),
 }
 
-OTHERS = words(
+OTHERS = several(
     """
     's a about after again ago all alone along am an and anger angry are asked asleep at ate
     away back baked because began behind best birds birthday bought boy built but call called

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from pieces.checks import Size, checked
 from pieces.tasks.base import SKIPPED, Batch, Items, Split, Task
 from pieces.tasks.grammar import CHOICES, WHO_DOES_WHAT, chinese, english, words
 
@@ -25,6 +26,7 @@ class Pairs(NamedTuple):
     targets: Int[Tensor, "B T"]
 
 
+@checked
 class Translation(Task):
     """Chinese characters to English words.
 
@@ -63,7 +65,7 @@ class Translation(Task):
         return Batch(padded(rows, self.pad_id), padded(targets, SKIPPED))
 
     def pairs(
-        self, batch_size: int, split: Split = "train", generator: torch.Generator | None = None
+        self, batch_size: Size, split: Split = "train", generator: torch.Generator | None = None
     ) -> Pairs:
         """Draw sentences of one split for an encoder-decoder. Errors: as ``batch``."""
         sources, targets = zip(*self._coded(self.items(batch_size, split, generator)), strict=True)

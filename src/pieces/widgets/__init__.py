@@ -1,9 +1,17 @@
 """The book's widgets: pictures whose arithmetic runs in the browser."""
 
+from pieces.widgets.attention_heatmap import AttentionHeatmap
 from pieces.widgets.attention_steps import AttentionSteps
 from pieces.widgets.fill_mask import FillMask
 from pieces.widgets.mask_explorer import MaskExplorer
 from pieces.widgets.predict_number import PredictNumber
 from pieces.widgets.score_functions import ScoreFunctions
 
-__all__ = ["AttentionSteps", "FillMask", "MaskExplorer", "PredictNumber", "ScoreFunctions"]
+__all__ = [
+    "AttentionHeatmap",
+    "AttentionSteps",
+    "FillMask",
+    "MaskExplorer",
+    "PredictNumber",
+    "ScoreFunctions",
+]

@@ -2,7 +2,11 @@
 
 import torch
 
+from pieces import masks
+from pieces.attention import masked_softmax
+from pieces.scores import dot, scaled_dot
 from pieces.widgets.base import PieceWidget
+from pieces.widgets.stills import grid
 from pieces.widgets.traits import Choice, Count, Matrix, Result
 
 TABLE = (
@@ -12,6 +16,13 @@ TABLE = (
     (0.22, 0.58, 0.33),
     (0.77, 0.25, 0.10),
     (0.05, 0.80, 0.55),
+)
+SHOWN = (
+    ("X", "Q", "K", "V"),
+    ("Q", "K", "scores"),
+    ("scores", "scaled"),
+    ("scaled", "weights"),
+    ("weights", "V", "output"),
 )
 STEPS = ("project", "score", "scale", "softmax", "mix")
 
@@ -59,6 +70,28 @@ class AttentionSteps(PieceWidget):
     query = Result()
     weights = Result()
     output = Result()
+
+    def still(self) -> str:
+        """Return the matrices of the step."""
+        X, *W = (torch.tensor(m, dtype=torch.float64) for m in (self.X, self.Wq, self.Wk, self.Wv))
+        q, k, v = (X @ w for w in W)
+        mask = masks.causal(6) if self.mask == "causal" else None
+        scores, scaled = dot(q, k), scaled_dot(q, k)
+        weights = masked_softmax(scaled, mask)
+        maps = {
+            "X": (X, "residual", "input X"),
+            "Q": (q, "query", "queries Q"),
+            "K": (k, "key", "keys K"),
+            "V": (v, "value", "values V"),
+            "scores": (scores, "score", "scores Q Kᵀ"),
+            "scaled": (scaled, "score", "scaled Q Kᵀ / √3"),
+            "weights": (weights, "weight", "weights A"),
+            "output": (weights @ v, "output", "output Z = A V"),
+        }
+        return "".join(
+            grid(*maps[name], mask=mask if name == "weights" else None, digits=2)
+            for name in SHOWN[self.step]
+        )
 
     def describe(self) -> str:
         """Return the step, and the query of the chosen row."""

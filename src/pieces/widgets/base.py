@@ -2,6 +2,7 @@
 
 import base64
 import functools
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +10,22 @@ from typing import Any, ClassVar, NoReturn
 
 import anywidget
 
+from pieces.widgets.traits import Result
+
 STATIC = Path(__file__).parent / "static"
 IMPORT = re.compile(r'(?P<head>\bfrom\s+)"\./(?P<name>\w+)\.js"')
+
+LOADER = r"""const made = (globalThis.piecesAddresses ??= new Map());
+const address = {};
+for (const [name, source] of SOURCES) {
+  const from = (_, head, other) => `${head}"${address[other]}"`;
+  const text = source.replace(/(\bfrom\s+)"\.\/(\w+)\.js"/g, from);
+  const blob = () => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  if (!made.has(text)) made.set(text, blob());
+  address[name] = made.get(text);
+}
+export default (await import(address[NAME])).default;
+"""
 
 
 def imports(source: str) -> list[str]:
@@ -29,8 +44,7 @@ def read_static(filename: str) -> str:
 def inlined(name: str) -> str:
     """Return the module `static/name.js` with its relative imports as data: URLs.
 
-    A notebook front end gets one text and nowhere to fetch another from.
-    Two widgets that import the same module carry the same URL, so the browser loads it once.
+    For one module with all its exports, as tests want it; a widget is ``bundled``.
     """
 
     def as_data_url(match: re.Match) -> str:
@@ -38,6 +52,37 @@ def inlined(name: str) -> str:
         return f'{match["head"]}"data:text/javascript;base64,{module}"'
 
     return IMPORT.sub(as_data_url, read_static(f"{name}.js"))
+
+
+def needed(name: str) -> list[str]:
+    """Return the modules that a module is made of, each once and after what it imports."""
+    found: list[str] = []
+    for other in imports(read_static(f"{name}.js")):
+        found += [module for module in needed(other) if module not in found]
+    return [*found, name]
+
+
+@functools.cache
+def bundled(name: str) -> str:
+    """Return a widget's module as one text that holds each module it needs once.
+
+    Nested data: URLs hold a module once for each way that leads to it, a third longer at each step:
+    for the twin of a trained model, six times as many bytes. Here the browser makes the addresses,
+    and widgets of one page that import the same module share it.
+    """
+    sources = [[module, read_static(f"{module}.js")] for module in needed(name)]
+    loader = LOADER.replace("[NAME]", f"[{json.dumps(name)}]")
+    return loader.replace("SOURCES", json.dumps(sources))
+
+
+def stylesheet(name: str) -> str:
+    """Return the style of a widget: the kit's, then each imported module's, its own last."""
+    used = [name]
+    for module in used:  # grows as it goes
+        new = imports(read_static(f"{module}.js"))
+        used += [other for other in dict.fromkeys(new) if other not in used]
+    ordered = ["kit", *sorted(set(used) - {"kit", name}), name]
+    return "".join(read_static(f"{module}.css") for module in ordered)
 
 
 class PieceWidget(anywidget.AnyWidget):
@@ -58,8 +103,8 @@ class PieceWidget(anywidget.AnyWidget):
         """Read the picture and the style of a new widget from the files of its name."""
         if "_esm" not in cls.__dict__:  # add_traits makes a subclass that has them as traits
             cls.module = cls.__module__.rpartition(".")[2]
-            cls._esm = inlined(cls.module)
-            cls._css = read_static("kit.css") + read_static(f"{cls.module}.css")
+            cls._esm = bundled(cls.module)
+            cls._css = stylesheet(cls.module)
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **kwargs: Any) -> None:
@@ -87,6 +132,17 @@ class PieceWidget(anywidget.AnyWidget):
         return sorted(name for name in own if not name.startswith("_"))
 
     @classmethod
+    def inputs(cls) -> list[str]:
+        """Return the names of the traits that Python gives: all but those the browser computes."""
+        traits = cls.class_traits()
+        return [name for name in cls.controls() if not isinstance(traits[name], Result)]
+
+    @classmethod
+    def revived(cls, state: Mapping[str, Any]) -> "PieceWidget":
+        """Return the widget of a saved state, to be asked for its words where no kernel runs."""
+        return cls(**{name: state[name] for name in cls.inputs() if name in state})
+
+    @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return how many rows it has, of cells or controls, where its height depends on its state.
 
@@ -97,6 +153,10 @@ class PieceWidget(anywidget.AnyWidget):
     def describe(self) -> str:
         """Return the widget in words: what a reader without a picture gets."""
         return self.title
+
+    def still(self) -> str:
+        """Return a picture as HTML that needs no browser to be made, "" where there is none."""
+        return ""
 
     def __repr__(self) -> str:
         """Return a text that is the same on every machine, so that outputs can be compared."""

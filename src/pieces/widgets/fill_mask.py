@@ -7,6 +7,7 @@ import torch
 
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
+from pieces.widgets.stills import grid
 from pieces.widgets.traits import Matrix, Result, Text, Words
 
 
@@ -53,6 +54,11 @@ class FillMask(PieceWidget):
         super().__init__(question=question, answer=mask.double(), **kwargs)
 
     @classmethod
+    def revived(cls, state: Mapping[str, Any]) -> PieceWidget:
+        """Return the exercise of a saved state, which keeps its mask as numbers."""
+        return super().revived({**state, "answer": torch.tensor(state["answer"]).bool()})
+
+    @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return the number of queries; None if the state is damaged."""
         answer = state.get("answer")
@@ -61,3 +67,8 @@ class FillMask(PieceWidget):
     def describe(self) -> str:
         """Return the question."""
         return self.question
+
+    def still(self) -> str:
+        """Return the empty grid, to be filled in on paper."""
+        empty = torch.zeros(len(self.answer), len(self.answer[0]))
+        return grid(empty, "query", "Which cells may attend?", rows=self.rows, columns=self.columns)

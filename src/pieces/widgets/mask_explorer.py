@@ -8,6 +8,7 @@ import torch
 from pieces import masks
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
+from pieces.widgets.stills import grid
 from pieces.widgets.traits import Cells, Choice, Count, Result, Words
 
 KINDS = ("causal", "full", "prefix", "sliding_window", "dilated", "global_window", "padding")
@@ -89,3 +90,13 @@ class MaskExplorer(PieceWidget):
         """Return the mask in words."""
         mask = self.mask()
         return f"{self.kind} mask, {self.T} tokens, {int(mask.sum())} of {mask.numel()} cells open"
+
+    def still(self) -> str:
+        """Return the mask and its reach, as they stand before anything is moved."""
+        mask = self.mask()
+        reach = masks.reach(mask, self.layers)
+        names = {"rows": self.tokens, "columns": self.tokens}
+        layers = f"Reach after {self.layers} layer{'s' if self.layers > 1 else ''}"
+        return grid(mask.double(), "query", "Mask", mask=mask, **names) + grid(
+            reach.double(), "output", layers, mask=reach, **names
+        )

@@ -1,13 +1,14 @@
 /** Self-attention in five steps, on numbers that can be edited, with one row written out. */
 import {
-  choice, count, format, frame, h, heatmap, live, matrixEditor, numbers, report, select, slider, stepper,
+  choice, count, format, frame, guard, h, heatmap, live, matrixEditor, numbers, report, select, slider, stepper,
 } from "./kit.js";
 import { masks, selfAttention } from "./twin.js";
 
 const STEPS = ["project", "score", "scale", "softmax", "mix"];
 const T = 6;
 const WEIGHTS = { Wq: "query", Wk: "key", Wv: "value" };
-/** Every matrix: its name, its role, its caption, and whether it is 6 × 6. */
+/** Every matrix: its name, its role, its caption, and whether it is 6 × 6.
+ *  @type {[string, string, string, boolean?][]} */
 const MAPS = [
   ["X", "residual", "input X"], ["Q", "query", "queries Q"], ["K", "key", "keys K"],
   ["scores", "score", "scores Q Kᵀ", true], ["scaled", "score", "scaled Q Kᵀ / √3", true],
@@ -21,11 +22,16 @@ const FOLLOWED = { project: ["X", "Q", "K", "V"], score: ["Q", "scores"], scale:
   softmax: ["scaled", "weights"], mix: ["weights", "output"] };
 
 function read(model) {
+  /** @type {any} */
   const s = { X: numbers(model, "X", T, 3), step: STEPS[count(model, "step", 0, 4)], row: count(model, "row", 1, T, 2) - 1 };
   for (const trait of Object.keys(WEIGHTS)) s[trait] = numbers(model, trait, 3, 3);
   s.mask = choice(model, "mask", ["none", "causal"]) === "causal" ? masks.causal(T) : null;
   return { ...s, ...selfAttention(s.X, s) };
 }
+
+/** The values that are used for the controls. */
+const used = (model) => ({ step: count(model, "step", 0, 4), row: count(model, "row", 1, T, 2),
+  mask: choice(model, "mask", ["none", "causal"]) });
 
 const four = (x) => format(x, 4);
 /** A number as it was typed, up to four digits. */
@@ -110,7 +116,7 @@ function render({ model, el }) {
     view.say(SAID[now.step](now, row));
     report(model, { query: now.Q[now.row], weights: now.weights, output: now.output });
   });
-  return live(model, view);
+  return live(model, view, used);
 }
 
 /** A list of lines whose nodes are made once. */
@@ -162,4 +168,4 @@ function editors(view, model) {
   return h("div", { class: "p-editing" }, h("details", { class: "p-details" }, h("summary", {}, "Edit the numbers"), tables), back);
 }
 
-export default { render };
+export default guard(render);

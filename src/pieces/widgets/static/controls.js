@@ -1,5 +1,5 @@
 /** Controls: each shows one trait, sets one trait, has a label, and works by keyboard and touch. */
-import { clamp, format, h } from "./dom.js";
+import { clamp, format, h, parseNumber, plain } from "./dom.js";
 
 let serial = 0;
 const unique = () => `p${++serial}`;
@@ -9,32 +9,42 @@ function commit(model, trait, value) {
   model.save_changes();
 }
 
-/** A slider. `scale: "power"` steps through powers of two; `into` is where it stands, above the panes if not said.
- *  @param {{label: string, min: number, max: number, step?: number, show?: (n: number) => string}} options */
-export function slider(frame, model, trait, { label, min, max, step = 1, scale, into = frame.controls, show = (n) => String(n) }) {
+function set(node, name, value) {
+  if (node[name] !== String(value)) node[name] = String(value);
+}
+
+/** A slider. `max` may be a function, where another control decides how far this one goes.
+ *  `scale: "power"` steps through powers of two; `into` is where it stands, above the panes if not said.
+ *  @param {Object} frame @param {Object} model @param {string} trait
+ *  @param {{label: string, min: number, max: number|(() => number), step?: number, scale?: "power", into?: Element,
+ *    show?: (n: number) => string}} options */
+export function slider(frame, model, trait, { label, min, max, step = 1, scale, into = frame.controls, show = plain }) {
   const power = scale === "power";
-  const toTrait = (x) => (power ? 2 ** x : x);
+  const most = typeof max === "function" ? max : () => max;
+  const toThumb = (value) => (power ? Math.log2(value) : value);
+  /** The nearest stop of a thumb, which stands between two where Python put it there. */
+  const stop = (at) => Math.round(at / step) * step;
+  const toTrait = (at) => (power ? 2 ** stop(at) : Number(stop(at).toFixed(6)));
   const id = unique();
-  const output = h("output", { for: id });
+  const output = h("output", { for: id, "aria-live": "off" }); // the slider itself speaks
   const input = h("input", {
-    id, type: "range", step,
-    min: power ? Math.log2(min) : min, max: power ? Math.log2(max) : max,
-    oninput: () => commit(model, trait, toTrait(Number(input.value))),
+    id, type: "range", min: toThumb(min),
+    oninput: () => commit(model, trait, clamp(toTrait(Number(input.value)), min, most(), min)),
   });
-  const box = h("div", { class: "p-control" }, h("label", { for: id }, label), output, input);
+  const box = h("div", { class: "p-control", "data-trait": trait }, h("label", { for: id }, label), output, input);
   into.append(box);
   frame.onDraw(() => {
-    const value = clamp(model.get(trait), toTrait(Number(input.min)), toTrait(Number(input.max)), min);
-    const at = String(power ? Math.log2(value) : value);
-    if (input.value !== at) input.value = at;
+    const high = most();
+    const value = clamp(model.get(trait), min, high, min);
+    const at = toThumb(value);
+    // In this order: a thumb is held within the bounds and the steps that stand when it is put.
+    set(input, "max", toThumb(high));
+    set(input, "step", Math.abs(stop(at) - at) < 1e-9 ? step : "any");
+    if (input.value !== String(at)) input.value = String(at);
     const text = show(value);
     if (output.value !== text) { output.value = text; input.setAttribute("aria-valuetext", text); }
   });
-  return {
-    box,
-    show(visible) { box.hidden = !visible; },
-    limit(most) { if (Number(input.max) !== most) input.max = most; },
-  };
+  return { box, show(visible) { box.hidden = !visible; } };
 }
 
 /** A choice among words: a native list, which phones and screen readers know. `before` sets what goes with it. */
@@ -43,7 +53,7 @@ export function select(frame, model, trait, { label, options, before = () => {} 
   const input = h("select", { id, onchange: () => choose(input.value) },
     ...options.map(([value, name]) => h("option", { value }, name)));
   const choose = (value) => { before(); commit(model, trait, value); };
-  const box = h("div", { class: "p-control" }, h("label", { for: id }, label), input);
+  const box = h("div", { class: "p-control", "data-trait": trait }, h("label", { for: id }, label), input);
   frame.controls.append(box);
   frame.onDraw(() => {
     const value = options.some(([known]) => known === model.get(trait)) ? model.get(trait) : options[0][0];
@@ -55,7 +65,7 @@ export function select(frame, model, trait, { label, options, before = () => {} 
 /** On or off. */
 export function toggle(frame, model, trait, { label }) {
   const input = h("input", { type: "checkbox", onchange: () => commit(model, trait, input.checked) });
-  const box = h("label", { class: "p-control p-toggle" }, input, h("span", {}, label));
+  const box = h("label", { class: "p-control p-toggle", "data-trait": trait }, input, h("span", {}, label));
   frame.controls.append(box);
   frame.onDraw(() => { input.checked = model.get(trait) === true; });
   return { box, show(visible) { box.hidden = !visible; } };
@@ -76,7 +86,7 @@ export function stepper(frame, model, trait, { label, steps }) {
   const on = h("button", { type: "button", class: "p-button", "aria-label": "Next step", onclick: () => go(now() + 1) }, "›");
   const stops = steps.map((name, i) =>
     h("button", { type: "button", class: "p-step", onclick: () => go(i) }, h("b", {}, `${i + 1}`), ` ${name}`));
-  const box = h("div", { class: "p-stepper", role: "group", "aria-label": label },
+  const box = h("div", { class: "p-stepper", "data-trait": trait, role: "group", "aria-label": label },
     back, h("div", { class: "p-steps" }, ...stops), on);
   frame.controls.append(box);
   frame.onDraw(() => {
@@ -104,8 +114,7 @@ export function numberField({ label, low, high, value, change, complain = () => 
     },
   });
   function judge() {
-    const text = input.value.trim().replace("−", "-").replace(",", ".");
-    const number = text === "" ? NaN : Number(text);
+    const number = parseNumber(input.value);
     const good = Number.isFinite(number) && number >= low && number <= high;
     input.setAttribute("aria-invalid", String(!good));
     input.title = good ? "" : `“${input.value.slice(0, 12)}” is not a number from ${format(low, 0)} to ${format(high, 0)}: ${format(value())} stays in use.`;
@@ -122,12 +131,14 @@ export function numberField({ label, low, high, value, change, complain = () => 
   };
 }
 
-/** A matrix whose cells can be edited: one trait, nested lists. What is no number is said below it. */
+/** A matrix whose cells can be edited: one trait, nested lists. What is no number is said below it.
+ *  @param {Object} frame @param {Object} model @param {string} trait
+ *  @param {{label: string, rows: number, columns: number, role: string, read: () => number[][], rowNames?: string[]}} options */
 export function matrixEditor(frame, model, trait, { label, rows, columns, role, read, rowNames }) {
   const fields = [];
   const body = h("tbody", {});
   const note = h("p", { class: "p-note", role: "status" });
-  const complain = () => { note.textContent = body.querySelector('[aria-invalid="true"]')?.title ?? ""; };
+  const complain = () => { note.textContent = body.querySelector('[aria-invalid="true"]')?.getAttribute("title") ?? ""; };
   for (let i = 0; i < rows; i++) {
     const line = h("tr", {}, rowNames ? h("th", { scope: "row" }, rowNames[i]) : null);
     for (let j = 0; j < columns; j++) {

@@ -6,10 +6,13 @@ const SVG_TAGS = new Set(["svg", "g", "path", "line", "circle", "rect", "text", 
 const FOCUSABLE = new Set(["input", "select", "button", "summary"]);
 
 /** Make an element. Text children become text nodes, so nothing a reader types is ever parsed.
- *  @param {string} tag @param {Object=} attributes `on…` functions listen; others are set
- *  @param {...(Node|string|null)} children */
+ *  @template {string} K
+ *  @param {K} tag @param {Object=} attributes `on…` functions listen; others are set
+ *  @param {...(Node|string|null)} children
+ *  @returns {K extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[K]
+ *    : K extends keyof SVGElementTagNameMap ? SVGElementTagNameMap[K] : HTMLElement} */
 export function h(tag, attributes = {}, ...children) {
-  const node = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  const node = /** @type {any} */ (SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag));
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -58,6 +61,22 @@ export function format(value, digits = 2) {
   return text.replace(/^-(0(\.0+)?)$/, "$1").replaceAll("-", "−");
 }
 
+/** A number as one writes it: at least `least` decimals, at most `most`, no zeros behind. */
+export const plain = (value, least = 0, most = 3) => {
+  const [whole, part = ""] = value.toFixed(most).split(".");
+  const kept = part.replace(/0+$/, "").padEnd(least, "0");
+  return (kept ? `${whole}.${kept}` : whole).replace("-", "−");
+};
+
+/** What a reader typed, as a number: 0.75, 0,75, −.5, 1e3, 1,000 or 12,345.6; NaN where it is none.
+ *  One comma before three digits groups thousands ("0,125" does not: no group begins with a zero). */
+export function parseNumber(typed) {
+  const text = typed.trim().replaceAll("−", "-");
+  const grouped = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?(e[+-]?\d+)?$/i.test(text);
+  const number = grouped ? text.replaceAll(",", "") : text.replace(",", ".");
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(number) ? Number(number) : NaN;
+}
+
 const watchers = new Set();
 let observing = false;
 
@@ -69,7 +88,9 @@ export function onTheme(redraw) {
     const observer = new MutationObserver(tell);
     const attributeFilter = ["data-theme", "data-jp-theme-light", "data-jp-theme-name", "class", "theme"];
     [document.documentElement, document.body].forEach((node) => observer.observe(node, { attributeFilter }));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
+      matchMedia(query).addEventListener("change", tell);
+    }
   }
   watchers.add(redraw);
   return () => watchers.delete(redraw);

@@ -1,5 +1,5 @@
 /** A mask to fill in: press the cells that may attend, then check. */
-import { frame, h, heatmap, legend, live, numbers, remembered, report, text as read, words } from "./kit.js";
+import { frame, guard, h, heatmap, legend, live, numbers, remembered, report, text as read, words } from "./kit.js";
 
 const LARGEST = 40; // px of a cell
 
@@ -62,4 +62,4 @@ function render({ model, el }) {
   return live(model, view);
 }
 
-export default { render };
+export default guard(render);

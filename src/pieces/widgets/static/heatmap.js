@@ -1,249 +1,221 @@
 /** The heat map: a canvas that reads like a table. Masked cells are hatched, never just pale. */
-import { css, format, h, lightness, mix, onTheme, readColours } from "./dom.js";
+import { format, h } from "./dom.js";
+import { arrange, paintCells } from "./heatmap_cells.js";
+import { overlay } from "./heatmap_overlay.js";
+import { makeRamp, stripes } from "./ramp.js";
+import { moved, rowInShort, seen } from "./heatmap_read.js";
+import { extent, fromNested } from "./tensor.js";
+import { words } from "./words.js";
 
-const COLOURS = ["paper", "ink", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output", "residual", "mask", "leak"];
-const STEPS = 48;
+const WHOLE = 4096; // cells; the table view of a larger map has a line for each row
+
+/** A grid of answers from what a picture holds: a tensor, nested lists, or nothing. */
+function reader(given) {
+  if (!given) return null;
+  const t = fromNested(given);
+  const [down, across] = t.strides;
+  return { T: t.shape[0], S: t.shape[1] ?? 0, tensor: t, at: (i, j) => t.data[t.offset + i * down + j * across] };
+}
 
 /**
  * @param {Object} frame
  * @param {{caption: string, role: string, rowAxis?: string, columnAxis?: string, signed?: boolean,
  *   digits?: number, press?: (i: number, j: number) => void, presses?: string, point?: (i: number|null, j: number|null) => void,
- *   speak?: (i: number, j: number) => string, tellInCaption?: boolean}} options
- * `draw({ values, mask, top, rows, columns, focus, marks })`: `mask` false = hatched; `marks` outlines cells.
+ *   speak?: (i: number, j: number) => string, tellInCaption?: boolean,
+ *   selection?: ReturnType<typeof import("./selection.js").createSelection>, selects?: {row?: string, column?: string}}} options
+ * `draw({ values, mask, top, rows, columns, focus, marks, ghost })`: `mask` false = hatched; `marks` outlines cells;
+ * `focus` is a row, or { row, column, cell: { i, j } }; `ghost` the values before. Values are a tensor or nested lists.
  * A cell is read in a tip beside it, or in the caption, where cells are drawn by hand and none may be covered.
  */
 export function heatmap(frame, options) {
-  const { caption, role, rowAxis = "query", columnAxis = "key", signed = false, digits = 2 } = options;
+  const { caption, role, rowAxis = "query", columnAxis = "key", signed = false, digits = 2, selection, selects = { row: "row", column: "column" } } = options;
+  const text = words.heatmap;
   const canvas = h("canvas", { "aria-hidden": "true", width: 0, height: 0 });
+  const over = overlay();
   const voice = h("span", { class: "p-hidden", role: "status" });
   const tip = h("div", { class: "p-tip", hidden: true });
-  const board = h("div", {
-    class: "p-board", tabindex: "0", role: "application", "aria-roledescription": "heat map",
-    "aria-label": `${caption}. Arrow keys read the cells${options.press ? `, Enter ${options.presses ?? "changes one"}` : ""}. The same numbers stand in the table view.`,
-  }, canvas, tip);
+  const board = h("div", { class: "p-board", tabindex: "0", role: "application", "aria-roledescription": text.kind, "aria-label": caption }, canvas, over.svg, tip);
   const label = h("figcaption", {}, caption);
-  const pane = h("figure", { class: "p-pane" }, label, board, voice);
+  const note = h("p", { class: "p-odd", hidden: true });
+  const pane = h("figure", { class: "p-pane" }, label, board, note, voice);
   const brush = canvas.getContext("2d");
   let picture = null;
+  let grid = null;
+  let open = (i, j) => true;
   let width = 0;
-  let ramp = null;
-  let cursor = null;
-  let pointed = null;
+  let look = null;
+  let layout = null;
+  let cursor = null; // the cell that the keyboard is on
+  let pointed = null; // the cell that is told
+  let pressed = null; // the cell whose change is said once it is drawn
   let byKeys = false;
-  let layout = { cell: 0, left: 0, top: 0 };
-
-  function colours() {
-    const c = readColours(board, COLOURS);
-    const end = c[role] ?? c.weight;
-    const shade = (to) => Array.from({ length: STEPS + 1 }, (_, i) => mix(c.paper, to, (i / STEPS) ** 0.85));
-    return { ...c, up: shade(end), down: shade(c.negative), hatch: stripes(c.mask), family: getComputedStyle(board).fontFamily };
-  }
-  /** Diagonal stripes as a pattern: one fill a cell, however many cells there are. */
-  function stripes(colour) {
-    const ratio = window.devicePixelRatio || 1;
-    const side = Math.round(5 * ratio);
-    const tile = h("canvas", { width: side, height: side });
-    const pen = tile.getContext("2d");
-    pen.strokeStyle = css(colour);
-    pen.lineWidth = ratio;
-    pen.beginPath();
-    for (const at of [-side, 0, side]) { pen.moveTo(at - 1, side + 1); pen.lineTo(at + side + 1, -1); }
-    pen.stroke();
-    const pattern = brush.createPattern(tile, "repeat");
-    pattern.setTransform(new DOMMatrix().scale(1 / ratio));
-    return pattern;
-  }
-  const tint = (value, top) => {
-    const share = Math.min(1, Math.abs(value) / (top || 1));
-    return (value < 0 && signed ? ramp.down : ramp.up)[Math.round(share * STEPS)];
-  };
-
-  /** In a cell there is no room for 7.7e−18: it is 0.00 there, and whole in the table view. */
-  const printedAs = (value) => format(Math.abs(value) < 10 ** -digits / 2 ? 0 : value, digits);
 
   function paint() {
-    if (!picture || !width) return;
-    ramp ??= colours();
-    const { values, mask, focus, marks, rows = [], columns = [] } = picture;
-    const T = values.length;
-    const S = values[0]?.length ?? 0;
-    const named = Math.max(0, ...rows.map((name) => name.length)) > 0;
-    const left = named ? Math.min(64, 10 + 7 * Math.max(...rows.map((name) => name.length))) : 18;
-    const cell = Math.max(3, Math.min(picture.largest ?? 56, (width - left - 1) / S));
-    const tilted = columns.some((name) => name.length > 2 && 7 * name.length > cell - 4);
-    const head = tilted ? 46 : 18;
-    const height = Math.ceil(head + cell * T + 1);
+    if (!grid || !width) return;
+    look ??= { ramp: makeRamp(board, role, signed), hatch: null, family: getComputedStyle(board).fontFamily };
+    look.hatch ??= stripes(brush, look.ramp.mask);
+    const { rows = [], columns = [], largest } = picture;
+    layout = arrange(brush, width, { T: grid.T, S: grid.S, rows, columns, largest }, look.family);
     const ratio = window.devicePixelRatio || 1;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-      canvas.style.height = `${height}px`;
+    const [w, t] = [Math.round(width * ratio), Math.round(layout.height * ratio)];
+    if (canvas.width !== w || canvas.height !== t) {
+      [canvas.width, canvas.height] = [w, t];
+      canvas.style.height = `${layout.height}px`;
     }
-    layout = { cell, left, top: head, tilted };
     brush.setTransform(ratio, 0, 0, ratio, 0, 0);
-    brush.clearRect(0, 0, width, height);
-    const gap = cell > 9 ? 1 : 0.4;
-    const top = picture.top ?? Math.max(1e-9, ...values.flat().filter(Number.isFinite).map(Math.abs));
-    brush.textBaseline = "middle";
-    brush.textAlign = "center";
-    const printed = cell >= 27;
-    const { family } = ramp;
-    for (let i = 0; i < T; i++) {
-      for (let j = 0; j < S; j++) {
-        const x = left + j * cell;
-        const y = head + i * cell;
-        const open = !mask || mask[i][j];
-        const colour = open ? tint(values[i][j], top) : ramp.paper;
-        brush.fillStyle = css(colour);
-        brush.fillRect(x, y, cell - gap, cell - gap);
-        if (!open) hatch(x, y, cell - gap);
-        else if (printed && picture.print !== false) {
-          brush.font = `${Math.min(13, cell * 0.33)}px ${family}`;
-          brush.fillStyle = css(Math.abs(lightness(colour) - lightness(ramp.ink)) > 0.45 ? ramp.ink : ramp.paper);
-          brush.fillText(printedAs(values[i][j]), x + (cell - gap) / 2, y + (cell - gap) / 2 + 1);
-        }
-        if (marks?.[i]?.[j]) ring(x, y, cell - gap, ramp.leak);
-      }
-    }
-    labels(T, S, family);
-    if (focus != null && focus < T) frameRow(focus, S);
-    if (cursor && byKeys && document.activeElement === board) {
-      const [x, y] = [left + cursor.j * cell, head + cursor.i * cell];
-      ring(x, y, cell - gap, ramp.ink);
-      if (marks?.[cursor.i]?.[cursor.j]) ring(x + 3, y + 3, cell - gap - 6, ramp.leak);
-    }
+    brush.clearRect(0, 0, width, layout.height);
+    const [ghost, marks] = [reader(picture.ghost), picture.marks];
+    paintCells(brush, layout, {
+      value: grid.at, open, digits, print: picture.print !== false, top: picture.top ?? (picture.extent.most || 1e-9),
+      ghost: ghost && ghost.T === grid.T && ghost.S === grid.S ? ghost.at : null,
+      mark: marks ? (i, j) => Boolean(marks[i]?.[j]) : null,
+    }, look.ramp, look.hatch, look.family);
+    over.label(layout, rows, columns);
+    focus();
   }
-
-  function hatch(x, y, size) {
-    brush.fillStyle = ramp.hatch;
-    brush.fillRect(x, y, size, size);
+  /** Frame what is followed: what the picture says, else what is selected, and the keyboard's cell. */
+  function focus() {
+    if (!picture) return;
+    const told = typeof picture.focus === "number" ? { row: picture.focus } : picture.focus ?? {};
+    const shared = selection ? { row: selection.now[selects.row], column: selection.now[selects.column] } : {};
+    const keys = cursor && byKeys && document.activeElement === board ? { cell: cursor } : {};
+    over.frame({ ...shared, ...told, ...keys });
   }
-  function ring(x, y, size, colour) {
-    brush.strokeStyle = css(colour);
-    brush.lineWidth = 2;
-    brush.strokeRect(x + 1, y + 1, Math.max(1, size - 2), Math.max(1, size - 2));
-  }
-  function frameRow(i, S) {
-    brush.strokeStyle = css(ramp.ink);
-    brush.lineWidth = 2;
-    brush.strokeRect(layout.left - 1, layout.top + i * layout.cell - 1, S * layout.cell + 1, layout.cell + 1);
-  }
-  function labels(T, S, family) {
-    const { rows = [], columns = [] } = picture;
-    const { cell, left, top, tilted } = layout;
-    brush.fillStyle = css(ramp.faint);
-    brush.font = `11px ${family}`;
-    const every = cell >= 13 ? 1 : cell >= 7 ? 2 : 4;
-    brush.textAlign = "right";
-    for (let i = 0; i < T; i += every) brush.fillText(rows[i] ?? String(i + 1), left - 5, top + (i + 0.5) * cell, left - 6);
-    for (let j = 0; j < S; j += every) {
-      const name = columns[j] ?? String(j + 1);
-      brush.save();
-      brush.translate(left + (j + 0.5) * cell, top - 5);
-      if (tilted && name.length > 1) { brush.rotate(-Math.PI / 4); brush.textAlign = "left"; brush.translate(-2, 0); } else brush.textAlign = "center";
-      brush.fillText(name, 0, tilted && name.length > 1 ? 0 : -3, 52);
-      brush.restore();
-    }
+  function announce() {
+    const { T, S } = grid;
+    const { low, high, nan, infinite, finite } = picture.extent;
+    const odd = text.odd(nan, infinite);
+    note.hidden = !odd && T * S > 0;
+    note.textContent = T * S === 0 ? text.empty : odd;
+    board.setAttribute("aria-label", [caption, text.rowsBy(T, rowAxis, S, columnAxis), finite ? text.range(low, high) : "",
+      odd, picture.masked ? text.hidden(picture.masked) : ""].filter(Boolean).join(", ")
+      + `. ${text.help(options.press ? options.presses ?? text.changes : "")}`);
   }
 
   function cellAt(event) {
-    if (!picture) return null;
-    const box = canvas.getBoundingClientRect();
+    if (!grid || !layout) return null;
+    const box = board.getBoundingClientRect();
     const j = Math.floor((event.clientX - box.left - layout.left) / layout.cell);
-    const i = Math.floor((event.clientY - box.top - layout.top) / layout.cell);
-    return i >= 0 && j >= 0 && i < picture.values.length && j < picture.values[0].length ? { i, j } : null;
+    const i = Math.floor((event.clientY - box.top - layout.top) / layout.high);
+    return i >= 0 && j >= 0 && i < grid.T && j < grid.S ? { i, j } : null;
   }
-  const nameOf = (list, at) => (list?.[at] ? list[at] : String(at + 1));
-  function words(i, j) {
-    if (options.speak) return options.speak(i, j);
-    const value = picture.mask && !picture.mask[i][j] ? "masked" : format(picture.values[i][j], digits + 1);
-    return `${rowAxis} ${nameOf(picture.rows, i)}, ${columnAxis} ${nameOf(picture.columns, j)}: ${value}`;
-  }
+  const nameOf = (list, n) => (list?.[n] ? list[n] : String(n + 1));
+  const valueOf = (i, j) => (!open(i, j) ? text.masked : Number.isNaN(grid.at(i, j)) ? text.nan : format(grid.at(i, j), digits + 1));
+  const spoken = (i, j) => options.speak?.(i, j)
+    ?? text.cell(rowAxis, nameOf(picture.rows, i), columnAxis, nameOf(picture.columns, j), valueOf(i, j));
+
   /** Say in words what stands in a cell, beside it or in the caption; `null` takes it back. */
-  function tell(at) {
-    pointed = at;
-    const said = at ? words(at.i, at.j) : "";
+  function tell(place) {
+    pointed = place;
+    const said = place ? spoken(place.i, place.j) : "";
     if (options.tellInCaption) {
-      label.textContent = !said ? caption : byKeys ? `${said} (Enter: change)` : said;
+      label.textContent = !said ? caption : byKeys ? text.change(said) : said;
       return;
     }
-    tip.hidden = !at;
-    if (!at) return;
+    tip.hidden = !place;
+    if (!place) return;
     tip.textContent = said;
-    const x = layout.left + (at.j + 0.5) * layout.cell;
-    const y = layout.top + at.i * layout.cell;
+    const x = layout.left + (place.j + 0.5) * layout.cell;
+    const y = layout.top + place.i * layout.high;
     tip.style.transform = `translate(${Math.min(x, width)}px, ${y}px) translate(${-100 * (x / Math.max(1, width))}%, -110%)`;
   }
+  function point(place) {
+    if (selection && place) selection.point({ [selects.row]: place.i, [selects.column]: place.j });
+    else selection?.leave();
+    options.point?.(place?.i ?? null, place?.j ?? null);
+  }
+  function pick(place) {
+    options.press?.(place.i, place.j);
+    selection?.pick({ [selects.row]: place.i, [selects.column]: place.j });
+  }
+  const leave = () => { tell(null); point(null); focus(); };
   const forget = (event) => { if (!board.contains(event.target)) tell(null); };
+
   board.addEventListener("pointermove", (event) => {
-    const at = cellAt(event);
-    tell(at);
-    options.point?.(at?.i ?? null, at?.j ?? null);
+    const place = cellAt(event);
+    if (place && pointed && place.i === pointed.i && place.j === pointed.j) return; // the same cell: nothing to draw
+    if (!place && !pointed) return;
+    tell(place);
+    point(place);
   });
-  board.addEventListener("pointerdown", () => { byKeys = false; });
-  board.addEventListener("pointerleave", () => { tell(null); options.point?.(null, null); });
+  board.addEventListener("pointerdown", () => { byKeys = false; focus(); });
+  board.addEventListener("pointerleave", leave);
   board.addEventListener("click", (event) => {
-    const at = cellAt(event);
-    if (!at) return;
-    cursor = at;
-    options.press?.(at.i, at.j);
-    tell(at);
+    const place = cellAt(event);
+    if (!place) return;
+    cursor = place;
+    pick(place);
+    tell(place);
     // A finger leaves no pointer behind: what was said goes with the next touch elsewhere.
     if (event.pointerType !== "mouse") document.addEventListener("pointerdown", forget, { once: true, capture: true });
   });
   board.addEventListener("keydown", (event) => {
-    if (!picture) return;
-    byKeys = true;
-    const [di, dj] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
-    if (di || dj) {
-      const at = cursor ?? { i: 0, j: 0 };
-      cursor = {
-        i: Math.min(picture.values.length - 1, Math.max(0, at.i + (cursor ? di : 0))),
-        j: Math.min(picture.values[0].length - 1, Math.max(0, at.j + (cursor ? dj : 0))),
-      };
-      event.preventDefault();
-      options.point?.(cursor.i, cursor.j);
-      voice.textContent = words(cursor.i, cursor.j);
-      tell(cursor);
-      paint();
-    } else if ((event.key === "Enter" || event.key === " ") && cursor && options.press) {
-      event.preventDefault();
-      options.press(cursor.i, cursor.j);
-      voice.textContent = words(cursor.i, cursor.j);
-      tell(cursor);
-    } else if (event.key === "Escape") { cursor = null; tell(null); options.point?.(null, null); paint(); }
+    if (!grid?.T || !grid.S || event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = moved(event, cursor, grid);
+    if (next) {
+      cursor = next;
+      byKeys = true;
+      point(cursor);
+    } else if ((event.key === "Enter" || event.key === " ") && cursor && (options.press || selection)) {
+      byKeys = true;
+      pressed = { ...cursor };
+      pick(cursor);
+    } else if (event.key === "Escape") {
+      cursor = null;
+      leave();
+      return;
+    } else return;
+    event.preventDefault();
+    voice.textContent = spoken(cursor.i, cursor.j);
+    tell(cursor);
+    focus();
   });
   board.addEventListener("focus", () => {
-    if (picture && board.matches(":focus-visible")) {
+    if (grid?.T && grid.S && board.matches(":focus-visible")) {
       byKeys = true;
       tell(cursor ??= { i: 0, j: 0 });
     }
-    paint();
+    focus();
   });
-  board.addEventListener("blur", () => { tell(null); options.point?.(null, null); paint(); });
+  board.addEventListener("blur", leave);
 
   frame.onWidth(board, (now) => { width = now; paint(); });
-  frame.onDispose(onTheme(() => { ramp = null; paint(); }));
-  frame.table(caption, () => picture && {
-    head: [`${rowAxis} \\ ${columnAxis}`, ...picture.values[0].map((_, j) => nameOf(picture.columns, j))],
-    rows: picture.values.map((row, i) => [nameOf(picture.rows, i),
-      ...row.map((x, j) => (picture.mask && !picture.mask[i][j] ? "masked" : format(x, digits + 1)))]),
+  frame.onTheme(() => { look = null; paint(); });
+  if (selection) frame.onDispose(selection.subscribe(frame.guarded(focus)));
+  frame.table(caption, () => grid && (grid.T * grid.S <= WHOLE ? whole() : inShort()));
+  const whole = () => ({
+    head: [`${rowAxis} \\ ${columnAxis}`, ...Array.from({ length: grid.S }, (_, j) => nameOf(picture.columns, j))],
+    rows: Array.from({ length: grid.T }, (_, i) => [nameOf(picture.rows, i), ...Array.from({ length: grid.S }, (_, j) => valueOf(i, j))]),
+  });
+  const inShort = () => ({
+    head: [rowAxis, ...text.summary],
+    rows: Array.from({ length: grid.T }, (_, i) => [nameOf(picture.rows, i), ...rowInShort(grid, open, i, (j) => nameOf(picture.columns, j))]),
   });
   return {
     pane,
     /** Draw a picture; `null` puts the map away, out of the page and out of the table view. */
     draw(next) {
-      picture = next;
+      picture = next && { ...next };
       pane.hidden = !next;
+      grid = next && reader(next.values);
       if (!next) {
         canvas.width = canvas.height = 0;
         canvas.removeAttribute("style");
+        over.clear();
         return;
       }
-      if (cursor && (cursor.i >= next.values.length || cursor.j >= next.values[0].length)) cursor = null;
+      const mask = reader(next.mask);
+      open = mask ? (i, j) => mask.at(i, j) !== 0 : () => true;
+      const shown = mask ? seen(grid, open) : null;
+      picture.masked = shown ? grid.T * grid.S - shown.length : 0;
+      picture.extent = extent(shown ?? grid.tensor);
+      if (cursor && (cursor.i >= grid.T || cursor.j >= grid.S)) cursor = null;
+      announce();
       paint();
-      if (pointed) tell(pointed.i < next.values.length && pointed.j < next.values[0].length ? pointed : null);
+      if (pressed && pressed.i < grid.T && pressed.j < grid.S) voice.textContent = spoken(pressed.i, pressed.j);
+      pressed = null;
+      if (pointed) tell(pointed.i < grid.T && pointed.j < grid.S ? pointed : null);
     },
-    describe(text) { board.setAttribute("aria-description", text); },
+    describe(said) { board.setAttribute("aria-description", said); },
   };
 }

@@ -95,8 +95,14 @@
       + "the downloaded notebook has it too.";
     place.querySelector(".pieces-stage")?.remove();
     place.append(note);
-    place.dataset.state = "failed";
-    place.dataset.error = String(error?.message ?? error);
+    mark(place, "failed", error);
+  }
+
+  /** How a place stands, for tests and for the style sheet. */
+  function mark(place, state, error) {
+    place.dataset.state = state;
+    if (error === undefined) delete place.dataset.error;
+    else place.dataset.error = String(error?.message ?? error);
   }
 
   /** From now on a place is as high as its widget. While a control moves it only grows, so that the page
@@ -124,8 +130,11 @@
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
+      stage.addEventListener("pieces-failed", (event) => mark(place, "stale", /** @type {CustomEvent} */ (event).detail));
+      stage.addEventListener("pieces-recovered", () => mark(place, "live"));
       const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
       place.dataset.state = "live";
+      place.querySelector(".pieces-wait")?.remove(); // its words and its still have been replaced
       place.cleanUp = drawn;
       // Its canvases have their heights a frame from now; until then the space kept for it must stand.
       requestAnimationFrame(() => requestAnimationFrame(() => hold(place, stage)));
@@ -138,7 +147,7 @@
 
   /** Draw every place that can be; after the last script has had its chance, every place. */
   function look(late = false) {
-    for (const place of document.getElementsByClassName("pieces-live")) {
+    for (const place of /** @type {HTMLCollectionOf<HTMLElement>} */ (document.getElementsByClassName("pieces-live"))) {
       if (place.dataset.state || !place.dataset.widget) continue;
       const parsed = place.querySelector(".pieces-wait") !== null;
       if (late || (parsed && arrived(place.dataset.widget))) enliven(place);
@@ -146,6 +155,8 @@
   }
 
   window.pieces = {
+    /** Where the trained models' files lie. */
+    models: new URL("models/", /** @type {HTMLScriptElement} */ (document.currentScript)?.src || document.baseURI).href,
     /** Called by each module's file when its source is there. */
     arrived: () => look(),
     /** The live model of a widget, for tests and for the curious. */

@@ -1,5 +1,5 @@
 /** Who may see whom: the mask, the weights under it, and what reaches what after some layers. */
-import { choice, count, frame, h, heatmap, legend, live, report, select, slider, words } from "./kit.js";
+import { choice, count, frame, guard, h, heatmap, legend, live, report, select, slider, words } from "./kit.js";
 import { gaussian, maskedSoftmax, masks, matrix } from "./twin.js";
 
 const KINDS = [
@@ -11,12 +11,14 @@ const TWO_WAY = ["full", "prefix", "padding"];
 const NEEDS = { window: ["sliding_window", "dilated", "global_window"], dilation: ["dilated"],
   n_global: ["global_window"], prefix_len: ["prefix"], length: ["padding"] };
 
+const RANGES = { window: [1, 24], dilation: [1, 8], n_global: [0, 8], prefix_len: [0, 24], length: [0, 24], layers: [1, 24] };
+/** No window holds more than T keys, and no influence needs more than T layers; a step is no number of tokens. */
+const most = (name, T) => (name === "dilation" ? 8 : Math.min(T, RANGES[name][1]));
+
 function read(model) {
   const T = count(model, "T", 2, 24, 8);
-  const s = { T, kind: choice(model, "kind", KINDS.map(([k]) => k)), dilation: count(model, "dilation", 1, 24) };
-  // No window holds more than T keys, and no influence needs more than T layers.
-  for (const name of ["window", "layers"]) s[name] = Math.min(T, count(model, name, 1, 24));
-  for (const name of ["n_global", "prefix_len", "length"]) s[name] = Math.min(T, count(model, name, 0, 24));
+  const s = { T, kind: choice(model, "kind", KINDS.map(([k]) => k)) };
+  for (const [name, [low]] of Object.entries(RANGES)) s[name] = count(model, name, low, most(name, T));
   const flips = Array.isArray(model.get("flips")) ? model.get("flips") : [];
   const inside = (n) => Number.isInteger(n) && n >= 0 && n < T;
   s.flips = flips.filter((cell) => Array.isArray(cell) && cell.length === 2 && cell.every(inside));
@@ -41,12 +43,11 @@ function render({ model, el }) {
   // Flips belong to the mask they were made on: in another one they would open and close other cells.
   select(view, model, "kind", { label: "mask", options: KINDS, before: () => { if (read(model).flips.length) model.set("flips", []); } });
   slider(view, model, "T", { label: "tokens T", min: 2, max: 24 });
+  const range = (name, label, into) => slider(view, model, name,
+    { label, min: RANGES[name][0], max: () => most(name, read(model).T), into });
   const extra = {
-    window: slider(view, model, "window", { label: "window", min: 1, max: 24 }),
-    dilation: slider(view, model, "dilation", { label: "dilation", min: 1, max: 8 }),
-    n_global: slider(view, model, "n_global", { label: "global tokens", min: 0, max: 8 }),
-    prefix_len: slider(view, model, "prefix_len", { label: "prefix length", min: 0, max: 24 }),
-    length: slider(view, model, "length", { label: "real tokens", min: 0, max: 24 }),
+    window: range("window", "window"), dilation: range("dilation", "dilation"), n_global: range("n_global", "global tokens"),
+    prefix_len: range("prefix_len", "prefix length"), length: range("length", "real tokens"),
   };
 
   const flip = (i, j) => {
@@ -63,7 +64,7 @@ function render({ model, el }) {
     speak: (i, j) => `output ${name(i)} ${now.reach[i][j] ? "depends" : "does not depend"} on input ${name(j)}`,
   });
   view.panes.append(grid.pane, weights.pane, reach.pane);
-  const layers = slider(view, model, "layers", { label: "layers", min: 1, max: 24, into: reach.pane });
+  range("layers", "layers", reach.pane);
   const code = h("code", {});
   const clear = h("button", { type: "button", class: "p-button", onclick: () => { model.set("flips", []); model.save_changes(); } }, "Undo my flips");
   grid.pane.append(h("div", { class: "p-under" }, clear));
@@ -86,11 +87,7 @@ function render({ model, el }) {
     const meant = twoWay && s.flips.length ? future(masks.reach(plain, s.layers)) : null;
     const marked = (open) => (twoWay && !meant ? null : future(open).map((row, i) => row.map((x, j) => x && !meant?.[i][j])));
     now = { ...s, mask, reach: masks.reach(mask, s.layers) };
-    for (const [trait, control] of Object.entries(extra)) {
-      control.show(NEEDS[trait].includes(s.kind));
-      if (trait !== "dilation" && trait !== "n_global") control.limit(s.T);
-    }
-    layers.limit(s.T);
+    for (const [trait, control] of Object.entries(extra)) control.show(NEEDS[trait].includes(s.kind));
     const ones = (m) => m.map((row) => row.map(Number));
     const named = { rows: s.tokens, columns: s.tokens };
     grid.draw({ values: ones(mask), mask, marks: marked(mask), top: 1, print: false, ...named });
@@ -103,7 +100,13 @@ function render({ model, el }) {
     const leaks = later.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
     report(model, { allowed: mask.flat().filter(Boolean).length, leaks });
   });
-  return live(model, view);
+  return live(model, view, used);
+}
+
+/** The values that are used. Flips outside a mask that has become smaller wait there. */
+function used(model) {
+  const { flips, tokens, ...rest } = read(model);
+  return rest;
 }
 
 /** The open cells above the diagonal: a later token that is seen. */
@@ -129,4 +132,4 @@ function sentence({ kind, T, mask, reach, layers, tokens }, later) {
   return parts.join(" ");
 }
 
-export default { render };
+export default guard(render);

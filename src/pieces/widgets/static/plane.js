@@ -1,5 +1,6 @@
 /** A query among its keys in the plane: dragged, tapped or moved by arrow keys. */
 import { clamp, format, h } from "./dom.js";
+import { words } from "./words.js";
 
 const REACH = 3; // the query stays within ±REACH, and keys beyond SPAN stand at the edge
 const SPAN = 3.3;
@@ -7,18 +8,22 @@ const SIZE = 240;
 
 /**
  * Keys stand still; lines as wide as the weights lead to them.
- * `draw({ x, y, keys, weights, flat })`; `flat` where there is no second coordinate.
+ * `draw({ x, y, keys, weights, flat, ghost })`; `flat` where there is no second coordinate; `ghost` is where the query was.
+ * @param {Object} view
  * @param {{caption: string, where: () => {x: number, y: number}, move: (x: number, y: number) => void}} options
  */
 export function plane(view, { caption, where, move }) {
+  const text = words.plane;
   const place = (v) => SIZE / 2 + (clamp(v, -SPAN, SPAN, 0) / SPAN) * (SIZE / 2 - 10);
   const round = (v) => Math.round(clamp(v, -REACH, REACH, 0) * 100) / 100;
   const value = (at, length) => round(((at / length - 0.5) * SIZE * SPAN) / (SIZE / 2 - 10));
   const lines = h("g", {});
   const dots = h("g", {});
-  const query = h("g", { class: "p-query", "data-role": "query" }, h("circle", { class: "p-grip", r: 24 }), h("circle", { r: 11 }), h("text", {}, "q"));
+  const query = h("g", { class: "p-query", "data-role": "query" }, h("circle", { class: "p-grip", r: 24 }), h("circle", { r: 11 }), h("text", {}, text.letter));
+  const trail = h("line", { class: "p-trail" });
+  const was = h("g", { class: "p-was", "data-role": "query" }, trail, h("circle", { r: 10 }));
   const svg = h("svg", { class: "p-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: "0", role: "application" },
-    h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), lines, dots, query);
+    h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), lines, was, dots, query);
   const pane = h("figure", { class: "p-pane p-pane-plane" }, h("figcaption", {}, caption), svg);
   const marks = [];
   let data = null;
@@ -30,7 +35,7 @@ export function plane(view, { caption, where, move }) {
   // A finger beside the query scrolls the page; a tap or the mouse calls the query anywhere.
   let dragging = false; // a finger is captured at once wherever it lands, so capture says nothing
   svg.addEventListener("pointerdown", (event) => {
-    dragging = event.pointerType !== "touch" || query.contains(event.target);
+    dragging = event.pointerType !== "touch" || query.contains(/** @type {Node} */ (event.target));
     if (!dragging) return;
     svg.setPointerCapture(event.pointerId);
     follow(event);
@@ -46,16 +51,16 @@ export function plane(view, { caption, where, move }) {
     const { x, y } = where();
     move(round(x + step[0]), round(y + step[1]));
   });
-  view.table("The plane", () => data && {
-    head: ["vector", "x", "y"],
-    rows: [["query", data.x, data.y], ...data.keys.map((k, i) => [`key ${i + 1}`, k[0], k[1]])].map(([name, x, y]) =>
-      [name, format(x), data.flat ? "–" : format(y)]),
+  view.table(text.table, () => data && {
+    head: text.head,
+    rows: [[text.query, data.x, data.y], ...data.keys.map((k, i) => [text.key(i + 1), k[0], k[1]])].map(([name, x, y]) =>
+      [name, format(x), data.flat ? text.none : format(y)]),
   });
   return {
     pane,
     draw(next) {
       data = next;
-      const { x, y, keys, weights, flat } = next;
+      const { x, y, keys, weights, flat, ghost } = next;
       while (marks.length > keys.length) Object.values(marks.pop()).forEach((node) => node.remove());
       while (marks.length < keys.length) {
         const line = h("line", { "data-role": "weight" });
@@ -66,8 +71,14 @@ export function plane(view, { caption, where, move }) {
       }
       const at = (a, b) => [place(a), place(flat ? 0 : -b)];
       const [qx, qy] = at(x, y);
+      was.toggleAttribute("hidden", !ghost);
+      if (ghost) {
+        const [gx, gy] = at(ghost[0], ghost[1]);
+        was.lastElementChild.setAttribute("transform", `translate(${gx} ${gy})`);
+        for (const [name, v] of Object.entries({ x1: gx, y1: gy, x2: qx, y2: qy })) trail.setAttribute(name, String(v));
+      }
       query.setAttribute("transform", `translate(${qx} ${qy})`);
-      svg.setAttribute("aria-label", `The query at ${format(x)}${flat ? "" : `, ${format(y)}`}. Drag it, or move it with the arrow keys.`);
+      svg.setAttribute("aria-label", text.label(format(x), flat ? null : format(y)));
       marks.forEach(({ line, dot }, i) => {
         const [kx, ky] = at(keys[i][0], keys[i][1]);
         dot.setAttribute("transform", `translate(${kx} ${ky})`);

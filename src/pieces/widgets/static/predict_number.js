@@ -1,13 +1,13 @@
 /** A question whose answer is a number: typed, checked here, kept over a reload. */
-import { clamp, frame, h, live, remembered, report, text as read } from "./kit.js";
+import { clamp, frame, guard, h, live, parseNumber, remembered, report, text as read } from "./kit.js";
 
 /** A number as a reader would write it: 17, not 17.000. */
 const shortest = (number) => String(Number(number.toPrecision(6))).replaceAll("-", "−");
 
-/** What was typed, as a number: 0.75, 0,75, 7.5e-1 or 3/4; NaN where it is none. */
+/** What was typed, as a number or a fraction of two: 0.75 or 3/4; NaN where it is none. */
 function value(typed) {
-  const [over, under = "1", ...more] = typed.replaceAll("−", "-").replaceAll(",", ".").split("/").map((part) => part.trim());
-  return more.length || over === "" || under === "" ? NaN : Number(over) / Number(under);
+  const [over, under = "1", ...more] = typed.split("/");
+  return more.length ? NaN : parseNumber(over) / parseNumber(under);
 }
 
 function render({ model, el }) {
@@ -43,4 +43,4 @@ function render({ model, el }) {
   return live(model, view);
 }
 
-export default { render };
+export default guard(render);

@@ -1,5 +1,7 @@
 /** One query among its keys: four scores, the weights they give, and how much gradient is left. */
-import { bars, button, choice, clamp, count, format, frame, h, legend, live, report, select, slider } from "./kit.js";
+import {
+  bars, button, choice, clamp, count, format, frame, guard, h, legend, live, plain, report, select, slider,
+} from "./kit.js";
 import { plane } from "./plane.js";
 import { entropy, gaussian, inner, jacobianNorm, scores, softmax } from "./twin.js";
 
@@ -15,6 +17,11 @@ function read(model) {
     x: clamp(model.get("query_x"), -3, 3, 1), y: clamp(model.get("query_y"), -3, 3, 0.5),
   };
 }
+
+const used = (model) => {
+  const { kind, D, temperature, n, seed, x, y } = read(model);
+  return { score: kind, D, temperature, n_keys: n, seed, query_x: x, query_y: y };
+};
 
 /** The random vectors and weights; each is made once for as long as its size and seed stay. */
 function makeWorld() {
@@ -46,17 +53,22 @@ const SCORE = {
 
 function render({ model, el }) {
   const view = frame(el, { title: "Score functions", name: "score-functions" });
-  const set = (values) => { Object.entries(values).forEach(([name, value]) => model.set(name, value)); model.save_changes(); };
   select(view, model, "score", { label: "score", options: KINDS });
   slider(view, model, "D", { label: "coordinates D", min: 1, max: 1024, scale: "power" });
-  slider(view, model, "temperature", { label: "temperature", min: 0.1, max: 10, step: 0.1, show: (t) => format(t, 1) });
+  slider(view, model, "temperature", { label: "temperature", min: 0.1, max: 10, step: 0.1, show: (t) => plain(t, 1) });
   slider(view, model, "n_keys", { label: "keys", min: 2, max: 12 });
-  button(view, { label: "Draw again", press: () => set({ seed: (count(model, "seed", 0, 9999, 2894) + 1) % 10000 }) });
+  button(view, { label: "Draw again", press: () => report(model, { seed: (count(model, "seed", 0, 9999, 2894) + 1) % 10000 }) });
 
+  let aim = null; // where the query is wanted, until the next frame takes it there
+  const go = () => {
+    const { x, y } = aim;
+    aim = null;
+    report(model, read(model).D > 1 ? { query_x: x, query_y: y } : { query_x: x }); // with D = 1 there is no y
+  };
   const map = plane(view, {
     caption: "First two coordinates: drag the query",
-    where: () => read(model),
-    move: (x, y) => set(read(model).D > 1 ? { query_x: x, query_y: y } : { query_x: x }), // with D = 1 there is no y
+    where: () => ({ ...read(model), ...aim }),
+    move: (x, y) => { aim = { x, y }; view.soon(go); },
   });
   const chart = bars(view, {
     caption: "Each key's score and weight",
@@ -82,7 +94,7 @@ function render({ model, el }) {
     view.say(sentence(s, now, layers));
     report(model, { weights: now.weights, entropy: now.entropy, gradient: now.gradient });
   });
-  return live(model, view);
+  return live(model, view, used);
 }
 
 /** The four scores side by side, on the same query and keys. */
@@ -124,4 +136,4 @@ function sentence({ kind, D, n }, { weights, largest, entropy: spread, gradient 
   }[kind]()}`;
 }
 
-export default { render };
+export default guard(render);

@@ -21,17 +21,31 @@ export function inner(a, b) {
   return sum;
 }
 
-/** a [n, m] times b [m, p]. @param {Matrix} a @param {Matrix} b @returns {Matrix} */
+/** a [n, m] times b [m, p]; m is at least 1, since rows that are not there do not say how wide they are.
+ *  @param {Matrix} a @param {Matrix} b @returns {Matrix} */
 export function matmul(a, b) {
+  if (a.length && !b.length) throw new RangeError("matmul: b has no rows, so the width of a b is unknown. Give at least one.");
   const columns = transpose(b);
   return a.map((row) => columns.map((column) => inner(row, column)));
 }
 
+/** a divided by its largest |a_i|, and that: what can be squared whatever its size. A zero vector stays. */
+function scaled(a) {
+  const most = a.reduce((top, x) => Math.max(top, Math.abs(x)), 0);
+  return [most > 0 ? a.map((x) => x / most) : a, most];
+}
+
 /** |a| */
-export const norm = (a) => Math.sqrt(inner(a, a));
+export function norm(a) {
+  const [unit, most] = scaled(a);
+  return most * Math.sqrt(inner(unit, unit));
+}
 
 /** Cosine similarity: a·b / (|a| |b|), 0 where a vector is zero. */
-export const cosine = (a, b) => inner(a, b) / (norm(a) * norm(b) || 1);
+export function cosine(a, b) {
+  const [[x], [y]] = [scaled(a), scaled(b)];
+  return inner(x, y) / (Math.sqrt(inner(x, x)) * Math.sqrt(inner(y, y)) || 1);
+}
 
 /** exp(x_i) / Σ_j exp(x_j) over one row; entries of −∞ get 0, a row of −∞ only gives zeros. */
 export function softmax(row) {
@@ -77,8 +91,12 @@ export const scores = {
 };
 
 /** Eq. (5.5): softmax(Q Kᵀ / √d_k) V, with every step on the way.
+ *  @param {Matrix} Q @param {Matrix} K @param {Matrix} V @param {{mask?: Mask, bias?: Matrix}} options
  *  @returns {{scores: Matrix, scaled: Matrix, weights: Matrix, output: Matrix}} */
 export function attention(Q, K, V, { mask, bias } = {}) {
+  if (!K.length || K.length !== V.length) {
+    throw new RangeError(`attention: ${K.length} keys and ${V.length} values. Give one value for each key, and at least one.`);
+  }
   const raw = matmul(Q, transpose(K));
   const root = Math.sqrt(Q[0].length);
   const scaled = raw.map((row, i) => row.map((x, j) => x / root + (bias ? bias[i][j] : 0)));

@@ -1,0 +1,34 @@
+"""A small LLaMA that tells the stories of the book's small world.
+
+python experiments/stories_llama.py [--seeds 0 1 2] [--steps N]
+"""
+
+from common import Experiment, run
+from pieces.models.llama import LlamaConfig, llama
+from pieces.train import TrainConfig
+from small_world import TASK, measure, started
+
+SIZES = LlamaConfig(
+    TASK.vocab_size,
+    96,
+    n_layers=3,
+    n_heads=4,
+    d_ff=256,
+    n_kv_heads=4,
+    max_seq_len=256,
+    tied=True,
+    bias=True,
+)
+
+EXPERIMENT = Experiment(
+    name="stories_llama",
+    about=__doc__,
+    task=TASK,
+    build=lambda: started(llama(SIZES)),
+    draw=TASK.batch,
+    measure=measure,
+    config=TrainConfig(steps=2400, batch_size=8, lr=4e-3, warmup=100, final_share=0.02),
+)
+
+if __name__ == "__main__":
+    run(EXPERIMENT)

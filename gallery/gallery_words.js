@@ -1,0 +1,38 @@
+import { arcs } from "./arcs.js";
+import { causalWeights, page, STORY } from "./gallery.js";
+import { heatmap } from "./heatmap.js";
+import { createSelection } from "./selection.js";
+import { tokenField } from "./tokens.js";
+
+const links = (weights) => weights.flatMap((row, from) => row.flatMap((weight, to) => (weight > 0 ? [{ from, to, weight }] : [])));
+const LONG = [..."Lily had an old bear . one day she found a blue book in the shop . soon , the bear took the blue book to the house . then , Lily lost the".split(" ")];
+const VOCABULARY = [...new Set([...LONG, "a", "and", "boat", "beach", "green", "mouse", "Max", "Mia", "was", "happy"])];
+
+export default page([
+  ["Arcs over words, and a map that moves with them", (view) => {
+    const selection = createSelection({ token: 4 });
+    const weights = causalWeights(8, 21);
+    const picture = arcs(view, { caption: "Who looks at whom", selection });
+    const map = heatmap(view, { caption: "The same weights", role: "weight", selection, selects: { row: "token", column: "column" } });
+    view.panes.append(picture.pane, map.pane);
+    picture.draw({ words: STORY, links: links(weights) });
+    map.draw({ values: weights, mask: weights.map((row, i) => row.map((_, j) => j <= i)), rows: STORY, columns: STORY, top: 1 });
+  }],
+  ["Below the words", (view) => {
+    const picture = arcs(view, { caption: "Layer 2", role: "output", below: true, selection: createSelection({ token: 6 }) });
+    view.panes.append(picture.pane);
+    picture.draw({ words: STORY, links: links(causalWeights(8, 4, 2.5)) });
+  }],
+  ["A story of several lines", (view) => {
+    const picture = arcs(view, { caption: "Choose a word", role: "query", selection: createSelection({ token: LONG.length - 1 }) });
+    view.panes.append(picture.pane);
+    picture.draw({ words: LONG, links: links(causalWeights(LONG.length, 9, 2.6)) });
+  }],
+  ["Typed text", (view) => {
+    const selection = createSelection();
+    const field = tokenField(view, { label: "Write with the words of the small world", vocabulary: VOCABULARY,
+      text: "The blue boat took Lily to the zebra .", change() {}, selection });
+    view.panes.append(field.box);
+    field.start();
+  }],
+]);

@@ -1,0 +1,133 @@
+/** Who looks at whom, as arcs over words. No line ever lies over a word: it runs above a line, or in the margin. */
+import { chips } from "./chips.js";
+import { format, h } from "./dom.js";
+import { oncePerFrame } from "./pulse.js";
+import { createSelection } from "./selection.js";
+import { words as spoken } from "./words.js";
+
+/** @typedef {{from: number, to: number, weight: number, role?: string}} Link `from` looks at `to`
+ *  @typedef {{x: number, top: number, bottom: number, line: number}} Place */
+
+const GUTTER = 16;
+const CHANNEL = 30;
+
+/** An arc within one line; `up` is −1 above the words, 1 below.
+ *  @param {Place} a @param {Place} b @param {number} up @param {number} room */
+export function bow(a, b, up, room) {
+  const y = up < 0 ? a.top : a.bottom;
+  if (a === b) return `M${a.x - 4} ${y}C${a.x - 13} ${y + up * 22} ${a.x + 13} ${y + up * 22} ${a.x + 4} ${y}`;
+  const lift = up * (Math.min(room - 4, 10 + Math.abs(a.x - b.x) * 0.4) / 0.75);
+  return `M${a.x} ${y}C${a.x} ${y + lift} ${b.x} ${y + lift} ${b.x} ${y}`;
+}
+
+/** A way between words of several lines: up, along above its own line, through the margin, along above the other.
+ *  @param {Place} a @param {Place} b @param {number} lane */
+export function route(a, b, lane) {
+  const r = 5;
+  const [ya, yb] = [a.top - 6 - lane * 5, b.top - 6 - lane * 5];
+  if (a === b) return bow(a, b, -1, CHANNEL);
+  if (a.line === b.line) {
+    const way = Math.sign(b.x - a.x);
+    return `M${a.x} ${a.top}V${ya + r}Q${a.x} ${ya} ${a.x + way * r} ${ya}H${b.x - way * r}Q${b.x} ${ya} ${b.x} ${ya + r}V${b.top}`;
+  }
+  const x = GUTTER - 4 - lane * 3;
+  const turn = Math.sign(yb - ya);
+  return `M${a.x} ${a.top}V${ya + r}Q${a.x} ${ya} ${a.x - r} ${ya}H${x + r}Q${x} ${ya} ${x} ${ya + turn * r}V${yb - turn * r}`
+    + `Q${x} ${yb} ${x + r} ${yb}H${b.x - r}Q${b.x} ${yb} ${b.x} ${yb + r}V${b.top}`;
+}
+
+/**
+ * `draw({ words, links })`. The word that is pointed at, or chosen, lights what it looks at.
+ * @param {Object} frame
+ * @param {{caption: string, role?: string, below?: boolean, axis?: string, faint?: number, digits?: number,
+ *   selection?: ReturnType<typeof createSelection>}} options `faint`: weights from which a link is shown unasked
+ */
+export function arcs(frame, { caption, role = "weight", below = false, axis = "token", faint = 0.05, digits = 2, selection = createSelection() }) {
+  const text = spoken.arcs;
+  const row = chips({ label: caption, selection, axis });
+  const lines = h("g", {});
+  const svg = h("svg", { class: "p-arcs", "aria-hidden": "true" }, lines);
+  const voice = h("p", { class: "p-hidden", role: "status" });
+  const stage = h("div", { class: "p-arc-stage" }, svg, row.box);
+  const pane = h("figure", { class: "p-pane p-pane-arcs" }, h("figcaption", {}, caption), stage, voice);
+  /** @type {{words: string[], links: Link[]}|null} */
+  let data = null;
+  /** @type {Place[]} */
+  let places = [];
+  let wrapped = false;
+  let room = CHANNEL;
+  const drawer = oncePerFrame(frame.guarded(paint));
+
+  function arrange() {
+    if (!data || !stage.clientWidth) return;
+    stage.classList.remove("p-wrapped");
+    stage.style.setProperty("--room", "0px");
+    const node = (n) => row.node(n);
+    wrapped = data.words.length > 1 && node(data.words.length - 1).offsetTop > node(0).offsetTop + 4;
+    stage.classList.toggle("p-wrapped", wrapped);
+    const left = (n) => node(n)?.offsetLeft ?? 0;
+    const far = data.links.reduce((most, { from, to }) => Math.max(most, Math.abs(left(from) - left(to))), 0);
+    room = wrapped ? CHANNEL : Math.round(Math.min(120, Math.max(28, 16 + far * 0.4)));
+    stage.classList.toggle("p-below", below && !wrapped);
+    stage.style.setProperty("--room", `${room}px`);
+    const tops = [...new Set(data.words.map((_, n) => node(n).offsetTop))].sort((a, b) => a - b);
+    places = data.words.map((_, n) => {
+      const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = node(n);
+      return { x: offsetLeft + offsetWidth / 2, top: offsetTop - 2, bottom: offsetTop + offsetHeight + 2, line: tops.indexOf(offsetTop) };
+    });
+    svg.setAttribute("viewBox", `0 0 ${stage.clientWidth} ${stage.clientHeight}`);
+    svg.setAttribute("width", String(stage.clientWidth));
+    svg.setAttribute("height", String(stage.clientHeight));
+    paint();
+  }
+  const lookingFrom = (n) => data.links.filter(({ from, weight }) => from === n && weight > 0).sort((a, b) => b.weight - a.weight);
+  function paint() {
+    if (!data || !places.length) return;
+    const on = selection.now[axis];
+    const lit = on === null ? [] : lookingFrom(on).filter(({ weight }) => weight >= 0.005);
+    const least = wrapped ? Math.max(0.3, faint) : faint;
+    const rest = on !== null && wrapped ? [] : data.links.filter(({ from, weight }) => from !== on && weight >= least);
+    const path = (link, n, bright) => {
+      const [a, b] = [places[link.from], places[link.to]];
+      if (!a || !b) return null;
+      return h("path", {
+        class: bright ? "p-arc p-arc-on" : "p-arc",
+        "data-role": link.role ?? role, "data-query": link.from, "data-key": link.to,
+        d: wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room),
+        "stroke-width": (0.8 + 4.2 * Math.min(1, link.weight)).toFixed(2),
+      });
+    };
+    const paths = [...rest.map((link, n) => path(link, n, false)), ...lit.map((link, n) => path(link, n, true))];
+    lines.replaceChildren(...paths.filter(Boolean));
+    data.words.forEach((_, n) => {
+      const link = lit.find(({ to }) => to === n);
+      const chip = row.node(n);
+      chip.dataset.role = link ? link.role ?? role : "";
+      chip.style.setProperty("--seen", link ? `${Math.round(8 + 27 * Math.min(1, link.weight))}%` : "0%");
+    });
+    const said = on === null ? "" : sentence(on);
+    if (voice.textContent !== said && selection.picked[axis] === on) voice.textContent = said;
+  }
+  function sentence(n) {
+    const word = data.words[n];
+    const seen = lookingFrom(n).slice(0, 5).map(({ to, weight }) => [to === n ? text.itself : data.words[to], format(weight, digits)]);
+    return word === undefined ? "" : seen.length ? text.looks(word, seen) : text.blind(word);
+  }
+  frame.onWidth(stage, arrange);
+  frame.onDispose(selection.subscribe(() => drawer.ask()));
+  frame.onDispose(() => { drawer.cancel(); row.stop(); });
+  frame.table(caption, () => data && {
+    head: text.head,
+    rows: data.links.map(({ from, to, weight }) => [data.words[from], data.words[to], format(weight, 4)]),
+  });
+  return {
+    pane, selection,
+    /** What the chosen word looks at, in words. @param {number} n */
+    sentence,
+    draw(next) {
+      data = next;
+      row.draw(data.words.map((word) => ({ text: word })));
+      arrange();
+    },
+  };
+}

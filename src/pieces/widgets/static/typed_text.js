@@ -1,0 +1,45 @@
+/** A field for a text that a model reads, and what is to be said about its words. */
+import { h, text } from "./kit.js";
+import { near } from "./tokens.js";
+
+/**
+ * @param {Object} view @param {Object} traits @param {import("./model.js").TrainedModel} model
+ * @param {Record<string, any>} say `typed`, `unknown`, `empty`, `try`, `replace`, `long`
+ */
+export function typedText(view, traits, model, say) {
+  const note = h("p", { class: "p-typed-note", role: "status" });
+  const put = (typed) => { traits.set("text", typed.slice(0, 2000)); traits.save_changes(); };
+  const field = h("textarea", {
+    class: "p-typed", rows: 2, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
+    "data-lm-suppress-shortcuts": "true", "aria-label": say.typed(model.vocabulary.length), oninput: () => put(field.value),
+  });
+  const swap = (word, other) => {
+    put(field.value.split(/(\s+)/u).map((part) => (part.includes(word) ? part.replace(word, other) : part)).join(""));
+    field.focus();
+  };
+  const offer = (word) => (other) => h("button", { type: "button", class: "p-button p-offer",
+    "aria-label": say.replace(word, other), onclick: () => swap(word, other) }, other);
+  let resting = 0;
+  view.onDispose(() => clearTimeout(resting));
+  function explain({ unknown, over, words }) {
+    const [first] = unknown;
+    const offers = first ? near(first, model.vocabulary).map(offer(first)) : [];
+    const whole = words.length ? "" : say.empty;
+    note.replaceChildren(first ? say.unknown(unknown) : whole, offers.length ? say.try : "", ...offers, over ? say.long(words.length) : "");
+  }
+  let told = null;
+  return {
+    box: h("div", { class: "p-typing" }, field, note),
+    /** @param {import("./reading.js").Reading} reading */
+    draw(reading) {
+      const typed = text(traits, "text");
+      if (field.value !== typed) field.value = typed;
+      const key = JSON.stringify([reading.unknown, reading.over, reading.words.length > 0]);
+      if (key === told) return;
+      clearTimeout(resting);
+      const later = () => { told = key; explain(reading); };
+      if (document.activeElement === field) resting = window.setTimeout(later, 500); // a word half typed is not unknown
+      else later();
+    },
+  };
+}

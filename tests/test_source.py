@@ -1,0 +1,152 @@
+"""The code on the page is the code that runs: cut from the file, nothing retyped, nothing lost."""
+
+import ast
+import functools
+import inspect
+import re
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from IPython.core.formatters import DisplayFormatter
+
+from pieces import masks, scores
+from pieces.attention import MultiHeadAttention, SingleHeadAttention, attention, masked_softmax
+from pieces.cache import Cache
+from pieces.models.gpt2 import GPT2Config
+from pieces.moe import Router
+from pieces.source import code
+
+THINGS = [
+    masks.causal,
+    masks.padding,
+    scores.AdditiveScore,
+    attention,
+    masked_softmax,
+    SingleHeadAttention,
+    MultiHeadAttention,
+    MultiHeadAttention.forward,
+    Router,
+    Cache,
+    GPT2Config,
+]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def soup(*things):
+    return BeautifulSoup(code(*things)._repr_html_(), "html.parser")
+
+
+def bare(tree):
+    """A definition as a tree without docstrings and without the decorators that check."""
+    for node in ast.walk(tree):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            if ast.get_docstring(node) is not None and len(node.body) > 1:
+                node.body = node.body[1:]
+            kept = [d for d in node.decorator_list if "checked" not in ast.unparse(d)]
+            node.decorator_list = kept
+    return ast.dump(tree)
+
+
+def test_the_smallest_one_in_full():
+    assert repr(code(masks.causal)) == (
+        "def causal(T: Size, S: Size | None = None, *, device: Device = None)"
+        ' -> Bool[Tensor, "{T} S"]:\n'
+        "    return lag(T, S, device=device) >= 0"
+    )
+
+
+@pytest.mark.parametrize("thing", THINGS, ids=lambda thing: thing.__qualname__)
+def test_nothing_but_docstrings_and_checks_is_left_out(thing):
+    shown = repr(code(thing))
+    source = inspect.getsource(inspect.unwrap(thing))
+    whole = ast.parse(inspect.cleandoc("\n" + source) if source[0] == " " else source)
+    assert ast.dump(ast.parse(shown)) == bare(whole)
+    stripped = {line.strip() for line in source.splitlines()}
+    assert all(line.strip() in stripped for line in shown.splitlines())
+    assert "@checked" not in shown
+    for comment in re.findall(r"^\s*# .*$", source, flags=re.M):
+        assert comment.strip() in shown, "a comment says why: it stays"
+    for node in ast.walk(ast.parse(shown)):
+        if isinstance(node, FUNCTIONS) and len(node.body) > 1:
+            assert ast.get_docstring(node) is None
+
+
+def test_other_decorators_stay():
+    assert repr(code(GPT2Config)).startswith("@dataclass")
+
+
+def test_a_body_that_is_its_docstring_keeps_it():
+    def waits():
+        """Nothing yet."""
+
+    assert '"""Nothing yet."""' in repr(code(waits))
+
+
+def test_a_property_and_a_classmethod():
+    class Box:
+        @property
+        def side(self):
+            """Words."""
+            return 3
+
+        @classmethod
+        def cube(cls):
+            """Words."""
+            return cls()
+
+    assert repr(code(Box.side)) == "@property\ndef side(self):\n    return 3"
+    assert repr(code(Box.cube)) == "@classmethod\ndef cube(cls):\n    return cls()"
+
+
+def test_several_stand_one_after_the_other():
+    text = repr(code(masks.causal, masks.full))
+    assert text == f"{code(masks.causal)!r}\n\n\n{code(masks.full)!r}"
+    blocks = soup(masks.causal, masks.full).select(".pieces-code > .highlight pre")
+    assert [block.text.rstrip("\n") for block in blocks] == text.split("\n\n\n")
+
+
+@pytest.mark.parametrize("thing", THINGS, ids=lambda thing: thing.__qualname__)
+def test_html_and_text_are_the_same_code(thing):
+    page = soup(thing)
+    assert page.select_one(".highlight pre").text.rstrip("\n") == repr(code(thing))
+    inner = inspect.unwrap(thing)
+    assert page.select_one("details > pre").text == inspect.getdoc(inner)
+    with open(inspect.getsourcefile(inner), encoding="utf-8") as file:
+        assert page.select_one(".pieces-file pre").text == file.read()
+
+
+def test_a_line_that_is_too_long_is_set_in_under_its_beginning():
+    lines = soup(masks.causal).select(".highlight")[0].select(".line")
+    assert [line["style"] for line in lines] == ["--hang:4ch", "--hang:8ch"]
+
+
+def test_a_notebook_gets_both():
+    data, _ = DisplayFormatter().format(code(masks.causal))
+    assert data["text/plain"] == repr(code(masks.causal))
+    assert "pieces-code" in data["text/html"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        torch.softmax,
+        masks,
+        int,
+        3,
+        None,
+        "masks.causal",
+        lambda x: x,
+        functools.partial(masks.causal, 3),
+        torch.nn.Identity(),
+    ],
+    ids=lambda wrong: type(wrong).__name__,
+)
+def test_what_has_no_source_is_refused_by_name(wrong):
+    with pytest.raises(ValueError, match=r"things\[1\] = .* Remedy: pass the function"):
+        code(masks.causal, wrong)
+
+
+def test_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"things = \(\)"):
+        code()

@@ -1,0 +1,275 @@
+"""What each widget has to show for its traits, by torch and `pieces`, never by the page."""
+
+import functools
+import math
+import re
+
+import torch
+from oracle import maps, number, right, same_bars, same_map, same_plane, same_table, says
+
+from pieces import masks, measures, scores
+from pieces.attention import masked_softmax
+from pieces.widgets import FillMask, MaskExplorer
+from pieces.widgets.mask_explorer import KINDS
+
+HIDDEN = 16
+LOW = "₁₂₃₄₅₆"
+TWO_WAY = ("full", "prefix", "padding")
+
+
+def uniform(seed):
+    """The browser's random numbers, from their definition: mulberry32."""
+    state = seed & 0xFFFFFFFF
+    while True:
+        state = (state + 0x6D2B79F5) & 0xFFFFFFFF
+        t = ((state ^ (state >> 15)) * (state | 1)) & 0xFFFFFFFF
+        t ^= (t + (((t ^ (t >> 7)) * (t | 61)) & 0xFFFFFFFF)) & 0xFFFFFFFF
+        yield (t ^ (t >> 14)) / 2**32
+
+
+@functools.lru_cache(maxsize=4096)
+def gaussian(seed, count):
+    """The browser's draws from the standard normal distribution (Box–Muller), float64."""
+    draws, following = [], uniform(seed)
+    while len(draws) < count:
+        radius, angle = math.sqrt(-2 * math.log(1 - next(following))), math.tau * next(following)
+        draws += [radius * math.cos(angle), radius * math.sin(angle)]
+    return torch.tensor(draws[:count], dtype=torch.float64)
+
+
+def mask_explorer(root, s):
+    """Mask, weights and reach, what is outlined, the code line, the sentence, what Python reads."""
+    given = {name: s[name] for name in MaskExplorer.controls() if name not in ("allowed", "leaks")}
+    widget, T = MaskExplorer(**given), s["T"]
+    mask, plain = widget.mask(), MaskExplorer(**given | {"flips": []}).mask()
+    reach = masks.reach(mask, s["layers"])
+    later = ~masks.causal(T)
+    meant = torch.zeros_like(mask)
+    flipped = bool((mask != plain).any())
+    if s["kind"] in TWO_WAY:
+        meant = masks.reach(plain, s["layers"]) if flipped else ~meant
+    draws = gaussian(168, 24 * 24).reshape(24, 24)[:T, :T]
+    named = {"rows": s["tokens"], "columns": s["tokens"], "signed": False}
+    marked = lambda open_: (open_ & later & ~meant).nonzero().tolist()  # noqa: E731
+    grid, weights, reached = maps(root)
+    same_map(grid, mask.int().tolist(), mask=mask, marks=marked(mask), digits=0, **named)
+    same_map(weights, masked_softmax(draws, mask).tolist(), mask=mask, **named)
+    same_map(reached, reach.int().tolist(), mask=reach, marks=marked(reach), digits=0, **named)
+    line = root.locator(".p-code code").inner_text().split(" with ")[0]
+    made = eval(line, {"masks": masks, "torch": torch}).expand(1, 1, T, T)[0, 0]
+    right(torch.equal(made, plain), f"{line} makes another mask")
+    said = root.locator(".p-say").inner_text()
+    right(f"{int(mask.sum())} of {T * T} cells are open" in said, said)
+    right(f"After {s['layers']} layer{'s' * (s['layers'] > 1)} the last output" in said, said)
+    right(f"depends on {int(reach[-1].sum())} of {T} inputs" in said, said)
+    leaks = (mask & later).nonzero().tolist()
+    right(s["allowed"] == int(mask.sum()) and s["leaks"] == leaks, "Python reads another mask")
+    right(s["kind"] in KINDS, s["kind"])
+
+
+@functools.lru_cache(maxsize=32)
+def layers(D):
+    """The random projections of the additive and the bilinear score, for vectors of size D."""
+    rows = lambda seed: torch.stack([gaussian(seed + i, D) for i in range(HIDDEN)]) / D**0.5  # noqa: E731
+    return rows(1_000_000), rows(2_000_000), gaussian(3_000_000, HIDDEN) / HIDDEN**0.5
+
+
+def every_score(query, keys):
+    """Return the four scores of a query [D] with its keys [S, D], by `pieces.scores`."""
+    D = len(query)
+    W, U, v = layers(D)
+    additive, bilinear = scores.AdditiveScore(D, D, HIDDEN), scores.BilinearScore(D, D)
+    with torch.no_grad():
+        for module, weight in ((additive.double().W, W), (additive.U, U), (additive.v, v[None]),
+                               (bilinear.double().W, W.T @ U)):  # fmt: skip
+            module.weight.copy_(weight)
+        q = query[None]
+        return {
+            "scaled dot": scores.scaled_dot(q, keys)[0],
+            "dot": scores.dot(q, keys)[0],
+            "additive": additive(q, keys)[0],
+            "bilinear": bilinear(q, keys)[0],
+        }
+
+
+def score_functions(root, s):
+    """The plane, the bars, the table of the four scores, the sentence, what Python reads."""
+    D, n, seed = s["D"], s["n_keys"], s["seed"]
+    keys = torch.stack([gaussian(seed * 100 + i, D) for i in range(n)])
+    query = gaussian(seed * 100 + 50, D).clone()
+    query[:2] = torch.tensor([s["query_x"], s["query_y"]], dtype=torch.float64)[:D]
+    rows = {}
+    for name, raw in every_score(query, keys).items():
+        weights = (raw / s["temperature"]).softmax(-1)
+        rows[name] = raw, weights
+    raw, weights = rows[s["score"].replace("_", " ")]
+    flat = lambda point: (float(point[0]), float(point[1]) if D > 1 else 0.0)  # noqa: E731
+    same_plane(root, flat(query), [flat(key) for key in keys], weights.tolist())
+    same_bars(root, [str(i + 1) for i in range(n)],
+              [(raw.tolist(), None, True, 2), (weights.tolist(), 1, False, 2)])  # fmt: skip
+    readings = lambda w: (w.max(), measures.entropy(w), measures.jacobian_norm(w))  # noqa: E731
+    same_table(root, ".p-four", [(name, *map(float, readings(w))) for name, (_, w) in rows.items()],
+               (3, 2, 4))  # fmt: skip
+    chosen = root.locator(".p-four .p-chosen th").all_inner_texts()
+    right(chosen == [s["score"].replace("_", " ")], f"{chosen} is marked as chosen")
+    head = root.locator(".p-four thead th").nth(2).inner_text()
+    right(says(head.removeprefix("entropy, of "), math.log(n), 2), head)
+    said = root.locator(".p-say").inner_text()
+    if found := re.search(r"Key (\d+)", said):
+        right(int(found[1]) == int(weights.argmax()) + 1, said)
+    if found := re.search(r"largest weight, ([\d.]+)\.", said):
+        right(says(found[1], float(weights.max()), 2), said)
+    if found := re.search(r"√D\s=\s([\d.]+)", said):
+        right(says(found[1], D**0.5, 1), said)
+    given = torch.tensor(s["weights"], dtype=torch.float64)
+    right(torch.allclose(given, weights, atol=1e-9), "Python reads other weights")
+    right(abs(s["entropy"] - float(measures.entropy(weights))) < 1e-9, "Python reads other entropy")
+    right(abs(s["gradient"] - float(measures.jacobian_norm(weights))) < 1e-9, "another gradient")
+
+
+def attention_steps(root, s):
+    """The matrices of the step, the row that is followed, its arithmetic, what Python reads."""
+    m = matrices(s)
+    row, step = s["row"] - 1, s["step"]
+    hidden = ~masks.causal(6) if s["mask"] == "causal" else torch.zeros(6, 6, dtype=torch.bool)
+    shown = ("X Q K V", "Q K scores", "scores scaled", "scaled weights", "weights V output")[step]
+    followed = ("X Q K V", "Q scores", "scores scaled", "scaled weights", "weights output")[step]
+    drawn = maps(root)
+    right([words(one) for one in drawn] == shown.split(), [one.caption for one in drawn])
+    for one, name in zip(drawn, shown.split(), strict=True):
+        masked = name == "weights" or (name == "scaled" and step == 3)
+        same_map(one, m[name].tolist(), mask=(~hidden).tolist() if masked else None,
+                 frame=row if name in followed.split() else None)  # fmt: skip
+    written(root, step, row, m, hidden)
+    said = root.locator(".p-say").inner_text()
+    if step in (0, 1, 3, 4):
+        right(int(re.search(r"(?:Token|Query|Row|Output) (\d)", said)[1]) == row + 1, said)
+    best = {1: m["scores"], 3: m["weights"], 4: m["weights"]}.get(step)
+    if best is not None:
+        told = int(re.search(r"Key (\d)|Row (\d) of V", said)[0].replace(" of V", "")[-1])
+        right(best[row][told - 1] >= best[row].max() - 1e-9, said)
+    for trait, value in (
+        ("query", m["Q"][row]),
+        ("weights", m["weights"]),
+        ("output", m["output"]),
+    ):
+        given = torch.tensor(s[trait], dtype=torch.float64)
+        right(torch.allclose(given, value, rtol=1e-9, atol=1e-9), f"Python reads another {trait}")
+
+
+def words(drawn):
+    """Return which matrix a map of AttentionSteps says it is."""
+    known = {"scores Q Kᵀ": "scores", "scaled Q Kᵀ / √3": "scaled", "weights A": "weights",
+             "output Z = A V": "output"}  # fmt: skip
+    return known.get(drawn.caption, drawn.caption[-1])
+
+
+def matrices(s):
+    """Return every matrix of one head of self-attention by its name, float64."""
+    X, Wq, Wk, Wv = (torch.tensor(s[n], dtype=torch.float64) for n in ("X", "Wq", "Wk", "Wv"))
+    Q, K, V = X @ Wq, X @ Wk, X @ Wv
+    raw, scaled = scores.dot(Q, K), scores.scaled_dot(Q, K)
+    weights = masked_softmax(scaled, masks.causal(6) if s["mask"] == "causal" else None)
+    return {"X": X, "Wq": Wq, "Wk": Wk, "Wv": Wv, "Q": Q, "K": K, "V": V, "scores": raw,
+            "scaled": scaled, "weights": weights, "output": weights @ V}  # fmt: skip
+
+
+def written(root, step, row, m, hidden):
+    """Every line of the arithmetic: its result is torch's, and its terms make the result."""
+    lines = root.locator(".p-work li:visible").evaluate_all(
+        "(all) => all.map((li) => [...li.children].map((part) => part.textContent.trim()))"
+    )
+    if step == 0:
+        for n, name in enumerate("QKV"):
+            block = lines[4 * n : 4 * n + 4]
+            head = [f"{name.lower()}{LOW[row]}", f"= x{LOW[row]} W", name]
+            right(block[0] == head, block[0])
+            weights = m[f"W{name.lower()}"]
+            for j, line in enumerate(block[1:]):
+                adds_up(line, m[name][row, j], list(zip(m["X"][row], weights[:, j], strict=True)))
+        return
+    if step == 3:
+        total = lines.pop()
+        right(total[1] == "is the sum of exp over the row", total)
+    name = ("Q", "scores", "scaled", "weights", "output")[step]
+    right(len(lines) == m[name].shape[1], f"{len(lines)} lines of arithmetic")
+    for j, line in enumerate(lines):
+        if step == 3 and hidden[row, j]:
+            right(line[:2] == ["0.0000", f": key {j + 1} is hidden"], line)
+            continue
+        sides = {1: (m["Q"][row], m["K"][j]), 4: (m["weights"][row], m["V"][:, j % 3])}.get(step)
+        adds_up(line, m[name][row, j], list(zip(*sides, strict=True)) if sides else None)
+        if step == 1:
+            right(f"q{LOW[row]}·k{LOW[j]}" in line[1], line)
+
+
+def adds_up(line, value, terms=None):
+    """A line "result = how = how": the result is the value, and each way leads to it."""
+    result, how = line[0], line[1]
+    right(says(result, float(value), 4), f"{result}, not {float(value)}")
+    size = 1.0
+    for way in how.split("=")[1:]:
+        if re.search(r"[qk][₁-₆]", way):
+            continue
+        text = way.replace("−", "-").replace("·", "*").replace("√3", "sqrt(3)").replace("∞", "inf")
+        right(re.fullmatch(r"[\d.e+*/() \-]*(?:(?:exp|sqrt)[\d.e+*/() \-]*)*", text), way)
+        got = eval(text, {"__builtins__": {}, "exp": math.exp, "sqrt": math.sqrt})
+        numbers = [abs(float(x)) for x in re.findall(r"\d+\.?\d*", text)]
+        size = max([1.0, *numbers])
+        right(abs(got - float(value)) <= 2e-3 * size, f"{way} makes {got}, not {float(value)}")
+        if terms:
+            pairs = re.findall(r"\(?(-?[\d.]+)\)?\*\(?(-?[\d.]+)\)?", text)
+            right(len(pairs) == len(terms), f"{way}: {len(pairs)} terms")
+            for pair, want in zip(pairs, terms, strict=True):
+                near = all(
+                    abs(number(a) - float(b)) < 1e-3 for a, b in zip(pair, want, strict=True)
+                )
+                right(near, f"{way}: {pair} instead of {tuple(map(float, want))}")
+
+
+def fill_mask(root, s):
+    """The reader's cells, outlined where they are wrong, and a verdict that is true."""
+    (grid,) = maps(root)
+    answer = torch.tensor(s["answer"]).bool()
+    right(root.locator(".p-question").inner_text() == s["question"], "another question")
+    T, S = answer.shape
+    filled = torch.ones(T, S, dtype=torch.bool)
+    for at in grid.hatched:
+        filled[at] = False
+    errors = (filled != answer).nonzero().tolist()
+    framed = [[rows[0], columns[0]] for rows, columns in grid.frames]
+    right(all(cell in errors for cell in framed), f"{framed} are outlined, {errors} are wrong")
+    same_map(grid, filled.int().tolist(), mask=filled, rows=s["rows"], columns=s["columns"],
+             marks=framed, digits=0, signed=False)  # fmt: skip
+    verdict, said = root.get_attribute("data-verdict"), root.locator(".p-say").inner_text()
+    if verdict == "right":
+        right(not errors and said.startswith("✓") and s["correct"] is True, said)
+    if verdict == "wrong":
+        right(int(re.match(r"✗ (\d+)", said)[1]) == len(errors) > 0, said)
+    if verdict:
+        right(s["filled"] == filled.tolist(), "Python reads another mask")
+        right(FillMask(question="?", answer=answer).answer == s["answer"], "another answer")
+
+
+def predict_number(root, s):
+    """The question, and a verdict on what stands in the field."""
+    right(root.locator(".p-question").inner_text() == s["question"], "another question")
+    verdict, said = root.get_attribute("data-verdict"), root.locator(".p-say").inner_text()
+    typed = root.locator("input").input_value()
+    if not verdict or s["correct"] is None:
+        return
+    value = float(typed.replace("−", "-"))
+    right(s["typed"] == typed, "Python reads another text")
+    is_right = abs(value - s["answer"]) <= s["tolerance"] + 1e-12
+    right((verdict == "right") == is_right == s["correct"], f"{typed} is {verdict}")
+    shown = number(re.search(r"(?:Right: |Not )(\S+)\. ", f"{said} ")[1])
+    right(abs(shown - value) <= 1e-5 * abs(value), said)
+
+
+CHECKS = {
+    "AttentionSteps": attention_steps,
+    "FillMask": fill_mask,
+    "MaskExplorer": mask_explorer,
+    "PredictNumber": predict_number,
+    "ScoreFunctions": score_functions,
+}

@@ -1,0 +1,330 @@
+"""The picture oracle: what is drawn in a real browser, read back and compared with torch.
+
+`recorded` opens a widget and keeps what its canvases are told to draw. `check` reads every number,
+label, position and length off the page and compares it with what `expected.py` says of the traits.
+The readers (`Map`, `bars`, `plane`, …) know pictures, not widgets, and take what should be drawn.
+"""
+
+import re
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+
+from browser import PAINTED, state
+
+# Keep what each canvas was told since it was last wiped, in the canvas's own pixels.
+RECORD = """(() => {
+  const P = CanvasRenderingContext2D.prototype;
+  const kept = new WeakMap();
+  const marks = (brush) => {
+    if (!kept.has(brush.canvas)) kept.set(brush.canvas, []);
+    return kept.get(brush.canvas);
+  };
+  const corner = (brush, x, y) => {
+    const at = brush.getTransform().transformPoint(new DOMPoint(x, y));
+    return [at.x, at.y];
+  };
+  const box = (brush, x, y, w, h) => [...corner(brush, x, y), ...corner(brush, x + w, y + h)];
+  const named = (paint) => (typeof paint === "string" ? paint : "pattern");
+  const after = (name, note) => {
+    const own = P[name];
+    P[name] = function (...given) { note(this, ...given); return own.apply(this, given); };
+  };
+  after("fillRect", (b, ...r) => marks(b).push(
+    { kind: "rect", box: box(b, ...r), colour: named(b.fillStyle) }));
+  after("strokeRect", (b, ...r) => marks(b).push(
+    { kind: "ring", box: box(b, ...r), colour: named(b.strokeStyle) }));
+  after("fillText", (b, text, x, y) => marks(b).push(
+    { kind: "text", text: String(text), at: corner(b, x, y) }));
+  after("clearRect", (b, x, y, w, h) => {
+    const [left, top, right, bottom] = box(b, x, y, w, h);
+    const whole = right >= b.canvas.width - 1 && bottom >= b.canvas.height - 1;
+    if (left <= 1 && top <= 1 && whole) kept.set(b.canvas, []);
+  });
+  for (const side of ["width", "height"]) {
+    const own = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, side);
+    Object.defineProperty(HTMLCanvasElement.prototype, side, {
+      ...own, set(value) { own.set.call(this, value); kept.set(this, []); } });
+  }
+  window.drawn = (canvas) => {
+    const ratio = canvas.width / (canvas.clientWidth || 1);
+    const scaled = (list) => list.map((x) => x / ratio);
+    return (kept.get(canvas) ?? []).map((mark) => ({ ...mark,
+      ...(mark.box && { box: scaled(mark.box) }), ...(mark.at && { at: scaled(mark.at) }) }));
+  };
+})();"""
+CANVASES = """(root) => [...root.querySelectorAll(".p-pane")].flatMap((pane) => {
+  const canvas = pane.querySelector("canvas");
+  if (!canvas || !pane.offsetParent || !canvas.width) return [];
+  const style = getComputedStyle(pane);
+  const colour = (name) => style.getPropertyValue(`--p-${name}`).trim();
+  // Labels and frames lie over the canvas, in the same pixels.
+  const labels = [...pane.querySelectorAll(".p-names text")].map((node) => ({ kind: "text", text: node.textContent,
+    at: (node.getAttribute("transform")?.match(/-?[\\d.]+/g) ?? [node.getAttribute("x"), node.getAttribute("y")]).slice(0, 2).map(Number) }));
+  const frames = [...pane.querySelectorAll("[data-frame]:not([hidden]) .p-ring")].map((node) => {
+    const [x, y, w, h] = ["x", "y", "width", "height"].map((name) => Number(node.getAttribute(name)));
+    return { kind: "ring", box: [x, y, x + w, y + h] };
+  });
+  return [{ caption: pane.querySelector("figcaption").textContent, marks: [...window.drawn(canvas), ...labels, ...frames],
+    paper: colour("paper"), label: pane.querySelector(".p-board").ariaLabel }];
+})"""
+BARS = """(root) => [...root.querySelectorAll(".p-bar-row:not(.p-bar-head)")].map((row) => ({
+  name: row.querySelector(".p-bar-name").textContent,
+  bars: [...row.querySelectorAll(".p-bar")].map((bar) => {
+    const [whole, fill] = [bar, bar.querySelector("i")].map((node) => node.getBoundingClientRect());
+    return { text: bar.querySelector("b").textContent,
+      from: (fill.left - whole.left) / whole.width, to: (fill.right - whole.left) / whole.width };
+  }) }))"""
+PLANE = """(svg) => {
+  const middle = (node) => { const b = node.getBoundingClientRect();
+    return [b.left + b.width / 2, b.top + b.height / 2]; };
+  const whole = svg.getBoundingClientRect();
+  const share = ([x, y]) => [(x - whole.left) / whole.width, (y - whole.top) / whole.height];
+  const end = (line, n) => share(Object.values((() => {
+    const at = new DOMPoint(line[`x${n}`].baseVal.value, line[`y${n}`].baseVal.value)
+      .matrixTransform(line.getScreenCTM());
+    return { x: at.x, y: at.y }; })()));
+  const circle = (group) => share(middle([...group.querySelectorAll("circle")].at(-1)));
+  return {
+    query: circle(svg.querySelector(".p-query")),
+    keys: [...svg.querySelectorAll("g[data-role=key]")].map((g) => [g.textContent, circle(g)]),
+    lines: [...svg.querySelectorAll("line[data-role=weight]")].map((line) =>
+      [end(line, 1), end(line, 2), Number(line.getAttribute("stroke-width"))]),
+  };
+}"""
+TABLE = (
+    """(table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"""
+)
+
+
+class PictureError(AssertionError):
+    """A picture says something else than torch."""
+
+
+def right(condition, *what):
+    """Raise `PictureError` unless the condition holds."""
+    if not condition:
+        raise PictureError(" ".join(map(str, what)))
+
+
+@contextmanager
+def recorded(bench, *widgets, **options):
+    """Open a page with these widgets, and keep what their canvases are told to draw."""
+    with bench.show(*widgets, init=RECORD, **options) as page:
+        yield page
+
+
+def check(page, widget, at=0):
+    """Compare everything that a widget shows with torch."""
+    import expected  # it uses the readers above
+
+    page.evaluate(PAINTED)
+    root = page.locator(".pieces").nth(at)
+    expected.CHECKS[type(widget).__name__](root, state(page, widget))
+
+
+def number(text):
+    """Return a printed number: a true minus sign, 1.2e−5, ∞; an error where it is none."""
+    plain = text.replace("−", "-").replace("∞", "inf")
+    right(re.fullmatch(r"-?(\d+(\.\d+)?(e-?\d+)?|inf)", plain), f"{text!r} is no number")
+    return float(plain)
+
+
+def says(text, value, digits):
+    """Whether a printed text is this number to so many digits (or 1.2e−5 where they fail)."""
+    got = number(text)
+    coarse = abs(value) * 0.06 if "e" in text else 0
+    return abs(got - value) <= 0.5001 * 10**-digits + coarse + 1e-9
+
+
+def rgb(colour):
+    """Return a CSS colour as three numbers."""
+    if colour.startswith("#"):
+        return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return [int(float(x)) for x in re.findall(r"[\d.]+", colour)[:3]]
+
+
+def apart(a, b):
+    """Return how far two CSS colours are from each other."""
+    return sum((x - y) ** 2 for x, y in zip(rgb(a), rgb(b), strict=True)) ** 0.5
+
+
+def steps(values):
+    """Return the different places among some coordinates that scatter by less than half a pixel."""
+    places = []
+    for value in sorted(values):
+        if not places or value - places[-1] > 0.5:
+            places.append(value)
+    return places
+
+
+class Map:
+    """A heat map as it was drawn: colours, numbers and hatching by cell, labels, frames."""
+
+    def __init__(self, drawn):
+        self.caption, self.paper, self.label = drawn["caption"], drawn["paper"], drawn["label"]
+        marks = drawn["marks"]
+        plain = [m for m in marks if m["kind"] == "rect" and m["colour"] != "pattern"]
+        right(plain, f"{self.caption}: nothing is drawn")
+        self.lefts = steps(m["box"][0] for m in plain)
+        self.tops = steps(m["box"][1] for m in plain)
+        self.cell = plain[0]["box"][2] - plain[0]["box"][0]
+        self.colours = {self.at(*self.middle(m["box"])): m["colour"] for m in plain}
+        hatched = [m for m in marks if m["kind"] == "rect" and m["colour"] == "pattern"]
+        self.hatched = {self.at(*self.middle(m["box"])) for m in hatched}
+        self.frames = [self.span(m["box"]) for m in marks if m["kind"] == "ring"]
+        self.numbers, self.rows, self.columns = {}, {}, {}
+        for mark in (m for m in marks if m["kind"] == "text"):
+            self._place(mark["text"], *mark["at"])
+
+    @property
+    def shape(self):
+        return len(self.tops), len(self.lefts)
+
+    def middle(self, box):
+        return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+
+    def index(self, places, at):
+        return next(
+            (n for n, low in enumerate(places) if low - 1 <= at <= low + self.cell + 1), None
+        )
+
+    def at(self, x, y):
+        """Return the cell [row, column] of a point; None beside the cells."""
+        return self.index(self.tops, y), self.index(self.lefts, x)
+
+    def span(self, box):
+        """Return the cells that a frame holds, as (rows, columns), each first and last."""
+        inside = lambda places, low, high: [  # noqa: E731
+            n for n, at in enumerate(places) if low - 1 <= at + self.cell / 2 <= high + 1
+        ]
+        rows, columns = inside(self.tops, box[1], box[3]), inside(self.lefts, box[0], box[2])
+        tight = box[3] - box[1] <= len(rows) * (self.cell + 2) + 4
+        right(rows and columns and tight, f"{self.caption}: a frame around no cells at {box}")
+        return (rows[0], rows[-1]), (columns[0], columns[-1])
+
+    def _place(self, text, x, y):
+        i, j = self.at(x, y)
+        if i is not None and j is not None:
+            self.numbers[i, j] = text
+        elif i is not None and x < self.lefts[0]:
+            self.rows[i] = text
+        else:
+            # A tilted name begins a little beside the middle of its column.
+            near = min(range(len(self.lefts)), key=lambda n: abs(self.lefts[n] + self.cell / 2 - x))
+            right(y < self.tops[0], f"{self.caption}: a text beside the map: {text!r}")
+            right(near not in self.columns, f"{self.caption}: two names over one column")
+            self.columns[near] = text
+
+
+def maps(root):
+    """Return the heat maps that a widget shows, in their order."""
+    return [Map(one) for one in root.evaluate(CANVASES)]
+
+
+def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks=(), digits=2,
+             signed=True):  # fmt: skip
+    """Compare a drawn heat map with values [T, S]: colours, numbers, labels, hatching, frames.
+
+    `digits` 0: its cells may stay without numbers.
+    """
+    T, S = len(values), len(values[0])
+    name = drawn.caption
+    right(drawn.shape == (T, S), f"{name}: {drawn.shape} cells instead of {(T, S)}")
+    cells = [(i, j) for i in range(T) for j in range(S)]
+    open_ = {(i, j) for i, j in cells if mask is None or mask[i][j]}
+    right(drawn.hatched == set(cells) - open_, f"{name}: other cells are hatched")
+    same_labels(name, drawn.rows, rows or range(1, T + 1), T, drawn.cell)
+    same_labels(name, drawn.columns, columns or range(1, S + 1), S, drawn.cell)
+    if drawn.numbers or (digits and drawn.cell >= 30):
+        right(set(drawn.numbers) == open_, f"{name}: numbers in other cells")
+    for (i, j), text in drawn.numbers.items():
+        right(says(text, values[i][j], digits), f"{name} [{i}, {j}]: {text}, not {values[i][j]}")
+    same_colours(drawn, {at: values[at[0]][at[1]] for at in open_}, signed)
+    wanted = [((frame, frame), (0, S - 1))] if frame is not None else []
+    wanted += [((i, i), (j, j)) for i, j in marks]
+    right(sorted(drawn.frames) == sorted(wanted), f"{name}: framed {drawn.frames}, not {wanted}")
+
+
+def same_labels(name, drawn, wanted, count, cell):
+    """Compare labels; where cells are small, some are left out, but none is moved."""
+    wanted = [str(label) for label in wanted]
+    right(len(drawn) == count or (cell < 15 and len(drawn) >= count / 5), f"{name}: labels missing")
+    for at, text in drawn.items():
+        right(text == wanted[at], f"{name}: label {at + 1} is {text!r} instead of {wanted[at]!r}")
+
+
+def same_colours(drawn, values, signed):
+    """A larger value lies farther from the paper; equal values look alike; signs look different."""
+    for positive in (True, False):
+        side = [(abs(v), apart(drawn.colours[at], drawn.paper)) for at, v in values.items()
+                if (v >= 0) == positive or not signed]  # fmt: skip
+        side.sort()
+        top = max((v for v, _ in side), default=0)
+        for (low, pale), (high, strong) in pairwise(side):
+            right(strong >= pale - 3, f"{drawn.caption}: {high} is paler than {low}")
+            if high - low > 0.1 * top:
+                right(strong > pale, f"{drawn.caption}: {high} looks like {low}")
+    if signed and values:
+        ends = [max(values, key=values.get), min(values, key=values.get)]
+        if (
+            values[ends[0]] > 0.3 * abs(values[ends[1]])
+            and values[ends[1]] < -0.3 * values[ends[0]]
+        ):
+            gap = apart(*(drawn.colours[at] for at in ends))
+            right(gap > 30, f"{drawn.caption}: both signs look alike")
+
+
+def same_bars(root, names, series):
+    """Compare rows of bars with values; `series`: (values, top, signed, digits) a column."""
+    rows = root.evaluate(BARS)
+    right([row["name"] for row in rows] == list(names), "bars: other names")
+    for c, (values, top, signed, digits) in enumerate(series):
+        top = top or max(map(abs, values)) or 1
+        for row, value in zip(rows, values, strict=True):
+            bar = row["bars"][c]
+            right(
+                says(bar["text"], value, digits), f"bar {row['name']}: {bar['text']}, not {value}"
+            )
+            share = min(1, abs(value) / top)
+            wanted = (0, share) if not signed else sorted((0.5, 0.5 + value / top / 2))
+            for end, want in zip((bar["from"], bar["to"]), wanted, strict=True):
+                end = min(1, end)  # what stands over is cut off
+                right(abs(end - want) < 0.012, f"bar {row['name']}: to {end:.3f}, not {want:.3f}")
+
+
+def same_plane(root, query, keys, weights, span=3.3, size=240):
+    """Compare the plane: x to the right, y upwards, a line from the query as wide as the weight."""
+    drawn = root.locator(".p-plane").evaluate(PLANE)
+    place = lambda v: 0.5 + max(-span, min(span, v)) / span * (0.5 - 10 / size)  # noqa: E731
+    at = lambda point: (place(point[0]), place(-point[1]))  # noqa: E731
+    close = lambda a, b: max(abs(x - y) for x, y in zip(a, b, strict=True)) < 0.006  # noqa: E731
+    right(
+        close(drawn["query"], at(query)), f"the query stands at {drawn['query']}, not {at(query)}"
+    )
+    right([n for n, _ in drawn["keys"]] == [str(n + 1) for n in range(len(keys))], "other keys")
+    for (name, found), key in zip(drawn["keys"], keys, strict=True):
+        right(close(found, at(key)), f"key {name} stands at {found}, not {at(key)}")
+    right(len(drawn["lines"]) == len(keys), "other lines")
+    for (start, end, width), key, weight in zip(drawn["lines"], keys, weights, strict=True):
+        right(
+            close(start, at(query)) and close(end, at(key)),
+            f"a line leads elsewhere: {start} {end}",
+        )
+        right(abs(width - (0.3 + 8 * weight)) < 0.011, f"a line is {width} wide, weight {weight}")
+
+
+def same_table(root, selector, wanted, digits):
+    """Compare the numbers of a table with lists of values, row by row."""
+    rows = root.locator(selector).evaluate(TABLE)[1:]
+    right(len(rows) == len(wanted), f"{len(rows)} rows in the table")
+    for (name, *texts), (want, *values) in zip(rows, wanted, strict=True):
+        right(name == want, f"the table's row {name!r} should be {want!r}")
+        for text, value, n in zip(texts, values, digits, strict=True):
+            right(says(text, value, n), f"table, {name}: {text}, not {value}")
+
+
+def wrong(*args):
+    """Expect the check to fail, for tests of the oracle itself."""
+    return pytest.raises(PictureError, *args)

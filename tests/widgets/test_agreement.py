@@ -1,0 +1,120 @@
+"""After any moves, in every widget: text, thumb, trait, code line and the value used are one."""
+
+import random
+import re
+
+import pytest
+from oracle import check, recorded
+from samples import NAMES, example
+
+from browser import PAINTED, put, state
+from pieces.widgets import AttentionSteps, MaskExplorer, ScoreFunctions
+
+CONTROLS = ".p-control:not(.p-toggle) :is(input, select), .p-toggle input, .p-stepper button"
+# Moves a control as its events would; `share` says where to, from 0 to 1.
+MOVE = """([selector, at, share]) => {
+  const seen = [...document.querySelectorAll(selector)]
+    .filter((c) => c.offsetParent && !c.disabled);
+  const control = seen[Math.floor(at * seen.length)];
+  const fire = (name) => control.dispatchEvent(new Event(name, { bubbles: true }));
+  const pick = (n) => Math.min(n - 1, Math.floor(share * n));
+  if (control.type === "range") {
+    const [low, high] = [Number(control.min), Number(control.max)];
+    control.value = low + share * (high - low);
+    fire("input");
+  } else if (control.tagName === "SELECT") {
+    control.selectedIndex = pick(control.options.length);
+    fire("change");
+  } else control.click();
+}"""
+# What each control shows, beside its trait: [trait, what the trait is, text, thumb, highest thumb].
+SHOWN = """(id) => [...document.querySelectorAll("[data-trait]")].map((box) => {
+  const input = box.querySelector("input, select");
+  const trait = window.pieces.model(id).get(box.dataset.trait);
+  const text = box.querySelector("output")?.value ?? null;
+  const step = box.querySelector("[aria-current=step]");
+  const at = step ? [...step.parentNode.children].indexOf(step) : null;
+  const power = input?.labels[0].innerText.includes("coordinates");
+  const thumb = input?.type === "range" ? (power ? 2 ** input.value : Number(input.value))
+    : input?.type === "checkbox" ? input.checked : input ? input.value : at;
+  const said = input?.getAttribute("aria-valuetext") ?? null;
+  return [box.dataset.trait, trait, text, thumb, said];
+})"""
+
+
+def disagreements(page, widget):
+    """Return what the controls of a widget show other than their traits say."""
+    page.evaluate(PAINTED)
+    return [
+        row
+        for row in page.evaluate(SHOWN, widget.model_id)
+        if row[1] != row[3]
+        or (row[2] is not None and float(row[2].replace("−", "-")) != row[1])
+        or row[2] != row[4]
+    ]
+
+
+def line_agrees(page, now):
+    """The line of Python and the sentence of MaskExplorer name the values of the traits."""
+    line = page.locator(".p-code code").inner_text()
+    for name in ("window", "dilation", "n_global", "prefix_len"):
+        if found := re.search(rf"{name}=(\d+)", line):
+            assert int(found[1]) == now[name], line
+    assert (
+        int(re.search(r"After (\d+) layer", page.locator(".p-say").inner_text())[1])
+        == (now["layers"])
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_hundred_moves(bench, name):
+    widget, draw = example(name), random.Random(name)
+    with recorded(bench, widget) as page:
+        for n in range(200):
+            if page.locator(CONTROLS).count():
+                page.evaluate(MOVE, [CONTROLS, draw.random(), draw.choice([0, 1, draw.random()])])
+            assert disagreements(page, widget) == [], f"after {n + 1} moves"
+            if name == "MaskExplorer":
+                line_agrees(page, state(page, widget))
+            if n % 20 == 19:
+                check(page, widget)
+        assert page.record.errors == []
+
+
+def test_a_bound_that_falls_takes_its_control_along(bench):
+    """T from 24 to 4, as the keyboard does it: nobody still says 20."""
+    widget = MaskExplorer(kind="sliding_window", T=24, window=20, layers=24)
+    with recorded(bench, widget) as page:
+        tokens = page.get_by_label("tokens T")
+        for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
+            tokens.press(key)
+            assert disagreements(page, widget) == []
+        now = state(page, widget)
+        assert (now["T"], now["window"], now["layers"]) == (5, 2, 2)
+        assert page.locator(".p-code code").inner_text() == "masks.sliding_window(5, window=2)"
+        check(page, widget)
+
+
+@pytest.mark.parametrize(
+    ("widget", "given"),
+    [
+        (MaskExplorer(kind="global_window"), {"T": 4, "n_global": 8, "window": 24, "layers": 24}),
+        (MaskExplorer(kind="dilated"), {"T": 3, "dilation": 8, "window": 24}),
+        (MaskExplorer(kind="prefix"), {"T": 3, "prefix_len": 24}),
+        (MaskExplorer(kind="padding"), {"T": 3, "length": 24}),
+        (MaskExplorer(), {"T": "many", "kind": "spiral", "layers": None}),
+        (ScoreFunctions(), {"temperature": 0.25, "query_x": -2.345, "D": 64}),
+        (ScoreFunctions(), {"temperature": 0, "D": 100, "n_keys": 99, "seed": -1, "query_y": "up"}),
+        (AttentionSteps(), {"step": 9, "row": 0, "mask": "prefix"}),
+    ],
+)
+def test_what_python_sets_is_what_is_shown_and_used(bench, widget, given):
+    with recorded(bench, widget) as page:
+        put(page, widget, **given)
+        assert disagreements(page, widget) == []
+        check(page, widget)
+        if given.get("temperature") == 0.25:
+            assert state(page, widget)["temperature"] == 0.25, "a value between two stops stays"
+            page.get_by_label("temperature").press("ArrowRight")
+            assert state(page, widget)["temperature"] in (0.3, 0.4)
+            assert disagreements(page, widget) == []

@@ -1,0 +1,81 @@
+"""The picture oracle itself takes what is right, and each fault of faults.yaml makes it fail."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from oracle import check, recorded, wrong
+
+from pieces import masks
+from pieces.widgets import AttentionSteps, FillMask, MaskExplorer, PredictNumber, ScoreFunctions
+
+X = (3 * torch.randn(6, 3, generator=torch.Generator().manual_seed(4))).round(decimals=2)
+
+
+def wrong_fill(page):
+    """A reader's try at the mask: the main diagonal, checked, its faults outlined."""
+    board = page.locator(".p-board")
+    for i in range(3):
+        board.press("Escape")
+        for key in ["ArrowDown"] * (i + 1) + ["ArrowRight"] * i + ["Enter"]:
+            board.press(key)
+    page.get_by_role("button", name="Check").click()
+    page.get_by_role("button", name="Show which").click()
+
+
+def right_number(page):
+    page.get_by_label("Your answer").fill("0.254")
+    page.get_by_label("Your answer").press("Enter")
+
+
+# Pictures that it must take, and on which faults are tried: a widget, and what a reader does.
+PICTURES = {
+    "causal": (lambda: MaskExplorer(T=6, flips=[[1, 4], [3, 0]], layers=2), None),
+    "named": (lambda: MaskExplorer(kind="sliding_window", tokens=list("abcdefg"), window=2), None),
+    "prefix": (lambda: MaskExplorer(kind="prefix", T=5, prefix_len=3, flips=[[0, 4]]), None),
+    "large": (lambda: MaskExplorer(kind="global_window", T=24, window=5, layers=3), None),
+    "project": (lambda: AttentionSteps(X=X, step=0, row=3), None),
+    "score": (lambda: AttentionSteps(X=X, step=1, row=2), None),
+    "scale": (lambda: AttentionSteps(X=X, step=2, row=5), None),
+    "softmax": (lambda: AttentionSteps(X=X, step=3, row=4, mask="causal"), None),
+    "mix": (lambda: AttentionSteps(X=X, step=4, row=3), None),
+    "plane": (lambda: ScoreFunctions(temperature=2.0, D=4, query_x=1.4, query_y=-0.8), None),
+    "additive": (lambda: ScoreFunctions(score="additive", D=64, n_keys=4), None),
+    "bilinear": (lambda: ScoreFunctions(score="bilinear", n_keys=9, temperature=0.5), None),
+    "line": (lambda: ScoreFunctions(score="dot", D=1, n_keys=3), None),
+    "fill": (lambda: FillMask(question="Causal?", answer=masks.causal(3, 4), rows=list("abc"),
+                              columns=list("wxyz")), wrong_fill),
+    "predict": (lambda: PredictNumber(question="1/4?", answer=0.25), right_number),
+}  # fmt: skip
+
+FAULTS = yaml.safe_load((Path(__file__).parent / "faults.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_takes_what_is_right(bench, name):
+    make, hands = PICTURES[name]
+    widget = make()
+    with recorded(bench, widget) as page:
+        if hands:
+            hands(page)
+        check(page, widget)
+        assert page.record.errors == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_seen(bench, fault):
+    name, module, stands, instead = FAULTS[fault].values()
+    make, hands = PICTURES[name]
+
+    def spoil(source):
+        assert stands in source, f"{module} has no {stands!r} now: say the fault in its new words"
+        return source.replace(stands, instead)
+
+    widget = make()
+    with recorded(bench, widget, patches=[(module, spoil)]) as page:
+        assert page.record.errors == [], "a fault that throws proves nothing"
+        if hands:
+            hands(page)
+        with wrong():
+            check(page, widget)
