@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import inspect
 import json
 import re
 from pathlib import Path
@@ -70,9 +71,18 @@ def shown():
     """What the chapters show of the package, by file and name."""
     for notebook in sorted(CHAPTERS.glob("*.ipynb")):
         cells = json.loads(notebook.read_text())["cells"]
-        text = "\n".join("".join(cell["source"]) for cell in cells)
-        include = r"literalinclude\} \.\./src/pieces/(\S+)\s+(?:[^`]*?):pyobject: ([\w.]+)"
-        yield from re.findall(include, text)
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        plain = re.sub(r"(?m)^( *)[%!].*", r"\1pass", "\n".join(texts))  # magics are no Python
+        known, tree = {}, ast.parse(plain)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "pieces":
+                exec(ast.unparse(node), known)
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        for argument in (arg for call in calls if called(call) == "code" for arg in call.args):
+            name, *attributes = ast.unparse(argument).split(".")
+            thing = inspect.unwrap(functools.reduce(getattr, attributes, known[name]))
+            file = Path(inspect.getsourcefile(thing)).relative_to(ROOT)
+            yield str(file), thing.__qualname__
 
 
 SHOWN = sorted(set(shown()))

@@ -145,6 +145,7 @@ def require_request(model: nn.Module, ids: Tensor, mask: Padding, start_id: int 
     require_texts("input_ids", ids)
     translates = hasattr(model, "encode")
     rule, fits = "an encoder-decoder needs it, no other model", translates == (start_id is not None)
-    require(fits, "start_id", start_id, rule, "pass its first target token" if translates else "no")
+    remedy = "pass its first target token" if translates else "leave it out"
+    require(fits, "start_id", start_id, rule, remedy)
     left = translates or mask is None or bool(mask[:, -1].all())
     require(left, "mask[:, -1]", "False", "a text is padded on the left", "move its padding")

@@ -40,8 +40,7 @@ class FalconConfig(Config):
 def falcon(config: FalconConfig) -> DecoderOnly:
     """Build a Falcon of random weights.
 
-    Source: Almazrouei et al. 2023 (Falcon), and its published code. Raises: TypeError, ValueError
-    if a size is not an int of at least 1 or does not divide, or n_norms is neither 1 nor 2.
+    Source: Almazrouei et al. 2023 (Falcon), and its published code.
     """
     D = config.d_model
     rotary = Rotary(D // config.n_heads, base=config.rope_base, scaling=config.rope_scaling)

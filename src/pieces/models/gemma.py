@@ -23,8 +23,7 @@ class GemmaConfig(LlamaConfig):
 def gemma(config: GemmaConfig) -> DecoderOnly:
     """Build a Gemma of random weights.
 
-    Source: Gemma Team 2024 (Gemma), 2, and its published code. Raises: TypeError, ValueError as
-    ``llama``.
+    Source: Gemma Team 2024 (Gemma), 2, and its published code.
     """
 
     def geglu() -> GatedFeedForward:

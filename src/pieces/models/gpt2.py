@@ -49,8 +49,7 @@ class GPT2Config(PlainConfig):
 def gpt2(config: GPT2Config) -> DecoderOnly:
     """Build a GPT-2 of random weights.
 
-    Source: Radford et al. 2019 (GPT-2), 2.3. Raises: TypeError, ValueError if a size is not an int
-    of at least 1, or n_heads does not divide d_model.
+    Source: Radford et al. 2019 (GPT-2), 2.3.
     """
     return plain_decoder(config, position=Learned(config.max_seq_len, config.d_model))
 

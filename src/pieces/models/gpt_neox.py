@@ -66,8 +66,7 @@ class GPTNeoXConfig(Config):
 def gpt_neox(config: GPTNeoXConfig) -> DecoderOnly:
     """Build a GPT-NeoX of random weights.
 
-    Source: Black et al. 2022 (GPT-NeoX-20B), 2.1. Raises: TypeError, ValueError if a size is not an
-    int of at least 1, n_heads does not divide d_model, or the arrangement is unknown.
+    Source: Black et al. 2022 (GPT-NeoX-20B), 2.1.
     """
     D = config.d_model
     arrange = ARRANGEMENTS[config.arrangement]

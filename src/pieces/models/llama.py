@@ -49,7 +49,6 @@ def llama(config: LlamaConfig) -> DecoderOnly:
     """Build a LLaMA of random weights.
 
     Source: Touvron et al. 2023 (LLaMA), 2.2; source text, chapter on LLaMA.
-    Raises: TypeError, ValueError if a size is not an int of at least 1, or does not divide.
     """
     return gated_decoder(config, lambda: dense(config))
 

@@ -20,8 +20,7 @@ class MistralConfig(LlamaConfig):
 def mistral(config: MistralConfig) -> DecoderOnly:
     """Build a Mistral of random weights.
 
-    Source: Jiang et al. 2023 (Mistral), 2. Raises: TypeError, ValueError as ``llama``, and if
-    window is not an int of at least 1.
+    Source: Jiang et al. 2023 (Mistral), 2.
     """
     return gated_decoder(
         config, lambda: dense(config), core=lambda layer: CausalCore(config.window)

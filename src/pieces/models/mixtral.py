@@ -23,8 +23,7 @@ class MixtralConfig(MistralConfig):
 def mixtral(config: MixtralConfig) -> DecoderOnly:
     """Build a Mixtral of random weights.
 
-    Source: Jiang et al. 2024 (Mixtral), 2. Raises: TypeError, ValueError as ``mistral``, and if
-    n_experts or k is not an int of at least 1, k is above n_experts, or ff_bias is True.
+    Source: Jiang et al. 2024 (Mixtral), 2.
     """
     require(not config.ff_bias, "ff_bias", config.ff_bias, "experts have no biases", "leave it out")
 

@@ -23,7 +23,7 @@ class MPTConfig(PlainConfig):
 def mpt(config: MPTConfig) -> DecoderOnly:
     """Build an MPT of random weights.
 
-    Source: MosaicML 2023 (MPT), its published code. Raises: TypeError, ValueError as ``gpt2``.
+    Source: MosaicML 2023 (MPT), its published code.
     """
     alibi = ALiBi(config.n_heads, steepest=config.steepest)
     return plain_decoder(config, position=alibi)

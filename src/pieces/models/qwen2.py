@@ -22,7 +22,7 @@ class Qwen2Config(LlamaConfig):
 def qwen2(config: Qwen2Config) -> DecoderOnly:
     """Build a Qwen2 of random weights.
 
-    Source: Yang et al. 2024 (Qwen2), 2.2. Raises: TypeError, ValueError as ``mistral``.
+    Source: Yang et al. 2024 (Qwen2), 2.2.
     """
 
     def core(layer: int) -> CausalCore:

@@ -62,8 +62,7 @@ class T5Config(Config):
 def t5(config: T5Config) -> EncoderDecoder:
     """Build a T5 of random weights.
 
-    Source: Raffel et al. 2020 (T5), 2.1, and its published code. Raises: TypeError, ValueError if
-    a size is not an int of at least 1, or the buckets are too few.
+    Source: Raffel et al. 2020 (T5), 2.1, and its published code.
     """
     D, H = config.d_model, config.n_heads
     depth = config.n_layers if config.n_decoder_layers is None else config.n_decoder_layers

@@ -18,6 +18,7 @@ ONLY = {
     "embedding": "plain",
     "top": "nothing",
 }
+REMEDY = "leave it so, or build a decoder"
 
 
 def t5_of_row(a: Architecture) -> EncoderDecoder:
@@ -25,9 +26,11 @@ def t5_of_row(a: Architecture) -> EncoderDecoder:
 
     Source: Raffel et al. 2020, 2.1. Raises: as ``zoo.assemble``, and ValueError for other parts.
     """
-    for field, word in (ONLY | {"kv_heads": a.n_heads}).items():
+    for field, word in ONLY.items():
         seen, rule = getattr(a, field), f"an encoder-decoder has {word!r}"
-        require(seen == word, field, seen, rule, "leave it so, or build a decoder")
+        require(seen == word, field, seen, rule, REMEDY)
+    heads, rule = a.n_heads, f"an encoder-decoder has n_heads = {a.n_heads}"
+    require(a.kv_heads == heads, "n_kv_heads", a.kv_heads, rule, REMEDY)
 
     sizes = (a.vocab_size, a.d_model, a.n_layers, a.n_heads, a.d_ff, a.head_size)
     parts = {
