@@ -108,14 +108,29 @@ class LayerCache:
         return self.cache.padding(self.layer)
 
 
-@checked(always=True)
-def require_stored(
-    k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"], stored: Any, B: int
-) -> None:
+def require_stored(k: Tensor, v: Tensor, stored: Any, B: int) -> None:
     """Refuse keys or values of another batch, heads, size, dtype or device than those stored.
 
-    ``stored.k`` and ``stored.v`` end in [G, *, K]; their other axes are free.
+    ``stored.k`` and ``stored.v`` end in [G, *, K]; their other axes are free. Each layer asks at
+    each token, so the question is short, and only what does not fit is looked at for its reason.
     """
+    fits = _as_stored(k, stored.k, B) and _as_stored(v, stored.v, B)
+    if not (fits and k.shape[:3] == v.shape[:3]):
+        _refuse_unlike(k, v, stored, B)
+
+
+def _as_stored(x: Tensor, old: Tensor, B: int) -> bool:
+    if not isinstance(x, Tensor) or x.ndim != 4 or not x.is_floating_point():
+        return False
+    (batch, G, T, K), known = x.shape, old.shape
+    same = x.dtype == old.dtype and x.device == old.device
+    return same and batch == B and G == known[-3] and T > 0 and K == known[-1]
+
+
+@checked(always=True)
+def _refuse_unlike(
+    k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"], stored: Any, B: int
+) -> None:
     require(k.shape[2] > 0, "k.shape", tuple(k.shape), "must bring tokens", "leave the call out")
     for name, x, old in (("k", k, stored.k), ("v", v, stored.v)):
         sizes = (B, old.shape[-3], old.shape[-1])
