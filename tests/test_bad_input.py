@@ -53,7 +53,7 @@ def wrong(value):
     if isinstance(value, Tensor):
         yield from wrong_tensors(value)
     elif isinstance(value, bool):
-        return
+        yield from (("a word", "no"), ("its name", "False"), ("a number", 1))
     elif isinstance(value, int):
         yield from (("text", "3"), ("a float", 2.5), ("a bool", True), ("negative", -1))
     elif isinstance(value, float):
@@ -118,5 +118,49 @@ def test_no_public_part_is_left_out():
 def test_no_family_is_left_out():
     folder = Path(pieces.__file__).parent / "models"
     families = {found.name for found in pkgutil.iter_modules([str(folder)])}
-    families -= {"config", "decoder_only"}
+    families -= {"config", "decoder_only", "fit"}
     assert {f"models.{family}" for family in families} <= set(CALLS)
+
+
+def flags():
+    """Every flag of every public part, whether its example gives it or not."""
+    for name, make in EXAMPLES.items():
+        call = make()[0]
+        try:
+            parameters = inspect.signature(call).parameters
+        except ValueError:
+            continue
+        for argument, parameter in parameters.items():
+            if isinstance(parameter.default, bool):
+                yield name, argument, False
+            elif argument in OPTIONAL_FLAGS and parameter.default is None:
+                yield name, argument, True
+
+
+OPTIONAL_FLAGS = {"out_bias"}
+FLAGS = [
+    pytest.param(name, argument, bad, id=f"{name}-{argument}-{bad!r}")
+    for name, argument, optional in flags()
+    for bad in ("no", "False", 1, 0.0, *(() if optional else (None,)))
+]
+
+
+@pytest.mark.parametrize(("name", "argument", "bad"), FLAGS)
+def test_a_flag_is_true_or_false_and_nothing_else(name, argument, bad):
+    call, arguments = EXAMPLES[name]()
+    with pytest.raises(TypeError, match=rf"^{argument} = .*Remedy: "):
+        call(**arguments | {argument: bad})
+
+
+def test_the_flags_named_are_among_them():
+    swept = {(case.values[0].split(".")[-1].split(",")[0], case.values[1]) for case in FLAGS}
+    for part, flag in (
+        ("LayerNorm", "bias"),
+        ("MultiHeadAttention", "bias"),
+        ("MultiHeadAttention", "out_bias"),
+        ("T5Buckets", "bidirectional"),
+        ("YaRN", "truncate"),
+        ("generate", "use_cache"),
+        ("TrainConfig", "bf16"),
+    ):
+        assert (part, flag) in swept, (part, flag)

@@ -464,7 +464,7 @@ BAD = [
     (lambda: PagedCache(1, 4, 3.0, 1, 1), TypeError, "block_size = 3.0"),
     (lambda: PagedCache(1, 4, 3, 0, 1), ValueError, "n_kv_heads = 0"),
     (lambda: PagedCache(1, 4, 3, 1, True), TypeError, "head_dim = True"),
-    (lambda: pool.free(99), ValueError, "sequence = 99: the pool has [0, 1, 2]"),
+    (lambda: pool.free(99), ValueError, "sequence = 99: must be one of 0, 1, 2"),
     (lambda: pool.table(99), ValueError, "sequence = 99"),
     (lambda: pool.fork(half_way), ValueError, "sequence = 2: some layers have not seen"),
     (lambda: pool.fork(0, 1), ValueError, "length = 1: sequence 0 has 0 tokens"),
@@ -472,7 +472,7 @@ BAD = [
     (lambda: pool.batch([0, 0]), ValueError, "sequences = [0, 0]: must name each once"),
     (lambda: pool.batch([]), ValueError, "sequences = []"),
     (lambda: pool.batch([7]), ValueError, "sequence = 7"),
-    (lambda: pair.update(2, k, k), ValueError, "layer = 2: the pool has 2 layers"),
+    (lambda: pair.update(2, k, k), ValueError, "layer = 2: must be one of 0, 1"),
     (lambda: pair.update(0, k[:1], k[:1]), ValueError, "k = ((1, 2, 3, 2)"),
     (
         lambda: pair.update(0, k.double(), k.double()),

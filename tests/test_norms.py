@@ -245,7 +245,7 @@ BAD = [(lambda call=call, norm=norm: call(norm), error, text)
        for call, error, text in BAD for norm in (*NORMS, BatchNorm)]  # fmt: skip
 BAD += [
     (lambda: BatchNorm(8, momentum=0), ValueError, "momentum = 0: must be above 0"),
-    (lambda: BatchNorm(8, momentum=1.5), ValueError, "momentum = 1.5: must be at most 1"),
+    (lambda: BatchNorm(8, momentum=1.5), ValueError, "momentum = 1.5: must be above 0"),
     (lambda: BatchNorm(8, momentum=None), TypeError, "momentum = None"),
     (lambda: BatchNorm(8)(x[:1, :1]), ValueError, "x.shape = (1, 1, 8): one token has no variance"),
 ]

@@ -322,10 +322,10 @@ def test_parameters_of_an_encoding_are_trained_and_saved():
 class Model(nn.Module):
     """Positions made inside forward from the length, as models do."""
 
-    def __init__(self, encoding):
+    def __init__(self, encoding, head_dim=2):
         super().__init__()
         self.encoding = encoding
-        self.attention = CachedAttention(8, 4, position=encoding)
+        self.attention = CachedAttention(8, 4, head_dim=head_dim, position=encoding)
 
     def forward(self, x):
         positions = torch.arange(x.shape[1], device=x.device)
@@ -343,8 +343,7 @@ SCALED = {
 @pytest.mark.parametrize("name", [*ENCODINGS, *SCALED])
 def test_compiles_to_one_graph_and_exports_with_a_free_length(name):
     head_dim = 4 if name in SCALED else 2
-    model = Model((ENCODINGS | SCALED)[name]())
-    model.attention = CachedAttention(8, 4, head_dim=head_dim, position=model.encoding)
+    model = Model((ENCODINGS | SCALED)[name](), head_dim)
     torch.compiler.reset()  # its limit of recompilations counts all tests together
     compiled = torch.compile(model, fullgraph=True, dynamic=True, backend="eager")
     T = torch.export.Dim("T", min=2, max=40)
@@ -390,7 +389,7 @@ BAD = [
     (lambda: ALiBi(4, steepest=0), ValueError, "steepest = 0"),
     (lambda: ALiBi(4)(now.float()), TypeError, "queries.dtype = torch.float32"),
     (lambda: ALiBi(4)(now, now.view(1, 1, 3)), ValueError, "keys.shape = (1, 1, 3)"),
-    (lambda: ALiBi(3).bias(q, k, now), ValueError, "q.shape = (2, 4, 3, 2): axis 1 must be the 3"),
+    (lambda: ALiBi(3).bias(q, k, now), ValueError, "q.shape = (2, 4, 3, 2): axis 1 must be 3"),
     (lambda: T5Buckets(0), ValueError, "n_heads = 0"),
     (lambda: T5Buckets(4, 3), ValueError, "num_buckets = 3: must be at least 4"),
     (lambda: T5Buckets(4, 1, bidirectional=False), ValueError, "num_buckets = 1"),

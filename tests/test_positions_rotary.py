@@ -257,7 +257,7 @@ def test_low_precision_modules_do_not_round_the_angles():
 q, k, now = torch.randn(2, 4, 3, 8), torch.randn(2, 2, 3, 8), torch.arange(3)
 BAD = [
     (lambda: Rotary(0), ValueError, "head_dim = 0"),
-    (lambda: Rotary(7), ValueError, "rotary_dim = 7: must be even and at most head_dim = 7"),
+    (lambda: Rotary(7), ValueError, "rotary_dim = 7: must be even and at least 2"),
     (lambda: Rotary(8, rotary_dim=10), ValueError, "rotary_dim = 10"),
     (lambda: Rotary(8, rotary_dim=4.0), TypeError, "rotary_dim = 4.0"),
     (lambda: Rotary(8, base=-1.0), ValueError, "base = -1.0"),
@@ -265,14 +265,22 @@ BAD = [
     (lambda: Rotary(8)(now.view(1, 1, 3)), ValueError, "positions.shape = (1, 1, 3)"),
     (lambda: Rotary(8).rotate(q, k, now[:2]), ValueError, "positions.shape = (2,)"),
     (lambda: Rotary(8).rotate(q, k, now.expand(3, 3)), ValueError, "positions.shape = (3, 3)"),
-    (lambda: Rotary(8).rotate(q, k, Rotary(8)(now.expand(3, 3))), ValueError, "q.shape = (2, 4,"),
+    (
+        lambda: Rotary(8).rotate(q, k, Rotary(8)(now.expand(3, 3))),
+        ValueError,
+        "positions.cos.shape = (3, 1, 3, 8)",
+    ),
     (
         lambda: Rotary(6).rotate(q, k, now),
         ValueError,
         "q.shape = (2, 4, 3, 8): the last axis must be 6",
     ),
     (lambda: Rotary(8).rotate(q, k[:, :, :2], now), ValueError, "k.shape = (2, 2, 2, 8)"),
-    (lambda: Rotary(8).rotate(q, k, Rotary(8)(now[:2])), ValueError, "q.shape = (2, 4, 3, 8)"),
+    (
+        lambda: Rotary(8).rotate(q, k, Rotary(8)(now[:2])),
+        ValueError,
+        "positions.cos.shape = (1, 1, 2, 8)",
+    ),
     (lambda: Linear(0.0), ValueError, "factor = 0.0"),
     (lambda: Linear("2"), TypeError, "factor = '2'"),
     (lambda: NTKAware(math.inf), ValueError, "factor = inf"),

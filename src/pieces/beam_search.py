@@ -83,8 +83,7 @@ class _Beams:
     def step(self, log_p: Float[Tensor, "N V"], ids: Candidates) -> tuple[Tensor, Tensor]:
         """Extend every candidate; returns which rows go on, and with which token."""
         V, length = log_p.shape[-1], ids.shape[1]  # new tokens, this one among them
-        rule, remedy = "there must be another token than eos_id", "use a larger vocabulary"
-        require(V > 1, "model", f"a vocabulary of {V}", rule, remedy)
+        require(V > 1, "vocab_size", V, "there must be another token than eos_id", "add one")
         self.total = self.total.to(log_p)
         scores = (self.total[..., None] + log_p.view(self.B, self.n, V)).flatten(1)
         best, at = scores.topk(2 * self.n, dim=-1)  # enough, even if n of them finish

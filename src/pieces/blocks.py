@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from pieces.attention import Bias, Mask
 from pieces.cache import Cache, LayerCache
-from pieces.checks import checked, require, require_module
+from pieces.checks import checked, filled
 from pieces.positions import Rotation
 from pieces.residual import branch
 
@@ -173,11 +173,7 @@ class Stack(nn.Module):
 
     def __init__(self, blocks: Iterable[nn.Module], final_norm: nn.Module | None = None) -> None:
         super().__init__()
-        blocks = list(blocks)
-        require(len(blocks) > 0, "blocks", blocks, "must not be empty", "pass at least one block")
-        for index, block in enumerate(blocks):
-            require_module(f"blocks[{index}]", block)
-        self.blocks = nn.ModuleList(blocks)
+        self.blocks = filled("blocks", blocks)
         self.final_norm = nn.Identity() if final_norm is None else final_norm
 
     def forward(

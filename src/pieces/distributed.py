@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 import torch.distributed as dist
 
-from pieces.checks import checked, require
+from pieces.checks import checked, one_of, require
 
 
 class Place(NamedTuple):
@@ -30,9 +30,8 @@ def processes(device: str | None = None) -> Iterator[Place]:
     local = int(os.environ.get("LOCAL_RANK", 0))
     own = torch.device("cuda", local) if kind == "cuda" else torch.device(kind)
     if kind == "cuda":
-        rule = f"has no GPU of its own: torch sees {torch.cuda.device_count()}"
-        remedy = "start as many processes as there are GPUs, or pass device='cpu'"
-        require(local < torch.cuda.device_count(), "LOCAL_RANK", local, rule, remedy)
+        n, remedy = torch.cuda.device_count(), "start a process a GPU, or pass device='cpu'"
+        require(local < n, "LOCAL_RANK", local, f"has no GPU of its own: torch sees {n}", remedy)
     if "RANK" not in os.environ:
         yield Place(0, 1, own)
         return
@@ -59,7 +58,6 @@ def _kind(device: str | None) -> str:
         return "cuda" if torch.cuda.is_available() else "cpu"
     there = {"cpu": True, "cuda": torch.cuda.is_available()}
     there["mps"] = torch.backends.mps.is_available()
-    rule, remedy = f"must be one of {', '.join(there)}", "leave the number to torchrun"
-    require(device in there, "device", device, rule, remedy)
-    require(there[device], "device", device, "torch sees no GPU", "pass device='cpu'")
+    seen = one_of("device", device, there)
+    require(seen, "device", device, "torch sees no GPU", "pass device='cpu'")
     return device

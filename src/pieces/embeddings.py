@@ -1,18 +1,15 @@
 """Tokens to vectors, and vectors back to tokens."""
 
+from typing import Annotated
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import (
-    Positive,
-    Size,
-    checked,
-    look_up,
-    require,
-    require_int,
-)
+from pieces.checks import Compared, Count, Positive, Size, checked, look_up
+
+OTHER = "tokenize with the vocabulary that the model was built for"
 
 
 @checked
@@ -40,15 +37,11 @@ class TokenEmbedding(nn.Module):
         *,
         scale: Positive = 1.0,
         std: Positive | None = None,
-        padding_idx: int | None = None,
+        padding_idx: Annotated[Count, Compared("below", "vocab_size")] | None = None,
     ) -> None:
         super().__init__()
         self.d_model, self.vocab_size = d_model, vocab_size
         std = d_model**-0.5 if std is None else std
-        if padding_idx is not None:
-            require_int("padding_idx", padding_idx, minimum=0)
-            rule, remedy = f"must be below vocab_size = {vocab_size}", "pass the padding token's id"
-            require(padding_idx < vocab_size, "padding_idx", padding_idx, rule, remedy)
         self.scale, self.padding_idx = scale, padding_idx
         self.weight = nn.Parameter(torch.empty(vocab_size, d_model))
         nn.init.normal_(self.weight, std=std)
@@ -57,8 +50,7 @@ class TokenEmbedding(nn.Module):
 
     def forward(self, ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """The vectors. Shapes: ids [B, T] -> [B, T, D]."""
-        remedy = "tokenize with the vocabulary that the model was built for"
-        x = look_up("ids", ids.long(), self.weight, remedy, padding_idx=self.padding_idx)
+        x = look_up("ids", ids.long(), self.weight, OTHER, padding_idx=self.padding_idx)
         return x if self.scale == 1.0 else x * self.scale
 
     def logits(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:

@@ -11,12 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import (
-    Size,
-    checked,
-    require_callable,
-    require_module,
-)
+from pieces.checks import Size, checked
 
 Activation = Callable[[Tensor], Tensor]
 Numbers = Float[Tensor, "..."]
@@ -118,12 +113,10 @@ class FeedForward(nn.Module):
     ) -> None:
         super().__init__()
         self.d_model = d_model
-        require_activation(activation)
         self.activation = activation
         self.up = nn.Linear(d_model, d_ff, bias=bias)
         self.down = nn.Linear(d_ff, d_model, bias=bias if out_bias is None else out_bias)
         self.dropout = nn.Identity() if dropout is None else dropout
-        require_module("dropout", self.dropout)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]."""
@@ -161,8 +154,3 @@ class GatedFeedForward(FeedForward):
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]."""
         return self.down(self.dropout(self.activation(self.gate(x)) * self.up(x)))
-
-
-def require_activation(activation: Activation) -> None:
-    """Refuse what cannot be called, such as the name of an activation."""
-    require_callable("activation", activation, "feedforward.gelu, not 'gelu'")

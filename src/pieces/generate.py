@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from pieces.cache import Cache, GrowingCache
 from pieces.checks import Count, NotNegative, Probability, Size, checked, require, require_instance
+from pieces.models.fit import require_texts
 from pieces.sampling import choose
 
 Ids = Int[Tensor, "B T"]
@@ -113,8 +114,8 @@ def generate(
         cache = model.new_cache() if start_id is not None else GrowingCache()
     with quick:
         state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
-        rule, remedy = f"already holds {state.start} tokens", "pass the text behind them too"
-        require(state.start < state.ids.shape[1], "cache", "given", rule, remedy)
+        news, rule = state.start < state.ids.shape[1], f"already holds {state.start} tokens"
+        require(news, "cache", "given", rule, "pass the text behind them too")
         settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
         done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
         for _ in range(max_new_tokens):
@@ -141,12 +142,10 @@ def begin(
 
 def require_request(model: nn.Module, ids: Tensor, mask: Padding, start_id: int | None) -> None:
     """Refuse what cannot be continued."""
-    rule, remedy = "must hold at least one text of at least one token", "leave the call out"
-    require(ids.numel() > 0, "input_ids.shape", tuple(ids.shape), rule, remedy)
+    require_texts("input_ids", ids)
     translates = hasattr(model, "encode")
-    rule = "an encoder-decoder needs it, a decoder-only model has no use for it"
-    remedy = "pass the first target token" if translates else "leave it out"
-    require(translates == (start_id is not None), "start_id", start_id, rule, remedy)
+    rule, fits = "an encoder-decoder needs it, no other model", translates == (start_id is not None)
+    remedy = "pass its first target token" if translates else "leave it out"
+    require(fits, "start_id", start_id, rule, remedy)
     left = translates or mask is None or bool(mask[:, -1].all())
-    rule = "a text that is continued must be padded on the left"
-    require(left, "mask[:, -1]", "False", rule, "move its padding")
+    require(left, "mask[:, -1]", "False", "a text is padded on the left", "move its padding")

@@ -165,8 +165,8 @@ def from_additive(additive: Float[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
     """
     visible = additive == 0
     other = additive[~visible & ~(additive <= torch.finfo(additive.dtype).min)]
-    rule = "must hold only 0 and -inf (or the smallest number of its dtype)"
-    require(other.numel() == 0, "additive", other[:3].tolist(), rule, "pass it as bias= instead")
+    seen, rule = other[:3].tolist(), "must hold only 0 and -inf (or its dtype's smallest number)"
+    require(other.numel() == 0, "additive", seen, rule, "pass it as bias= instead")
     return visible
 
 

@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from pieces.checks import (
     NotNegative,
     Positive,
+    Probability,
     Size,
     checked,
-    require,
+    refuse,
 )
 
 WIDE = (torch.float32, torch.float64)  # what needs no wider numbers to work in
@@ -149,11 +150,9 @@ class BatchNorm(nn.Module):
     [D].
     """
 
-    def __init__(self, d_model: Size, *, eps: Positive = 1e-5, momentum: Positive = 0.1) -> None:
+    def __init__(self, d_model: Size, *, eps: Positive = 1e-5, momentum: Probability = 0.1) -> None:
         super().__init__()
         self.d_model = d_model
-        rule, remedy = "must be at most 1", "pass the share of the newest batch, such as 0.1"
-        require(momentum <= 1, "momentum", momentum, rule, remedy)
         self.eps, self.momentum = eps, momentum
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model))
@@ -163,9 +162,8 @@ class BatchNorm(nn.Module):
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]."""
         rows = x.reshape(-1, x.shape[-1])
-        if self.training:
-            rule = "one token has no variance to train with"
-            require(rows.shape[0] > 1, "x.shape", tuple(x.shape), rule, "pass more, or call eval()")
+        if self.training and rows.shape[0] < 2:
+            refuse("x.shape", tuple(x.shape), "one token has no variance", "pass more, or eval()")
         statistics = self.running_mean, self.running_var, self.weight, self.bias
         normalised = F.batch_norm(rows, *statistics, self.training, self.momentum, self.eps)
         return normalised.view_as(x)

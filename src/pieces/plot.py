@@ -10,15 +10,16 @@ import math
 import re
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Annotated, Any
 
 import matplotlib as mpl
 import torch
+from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from pieces.checks import Number, checked, require, require_mask
+from pieces.checks import Number, OneOf, Text, checked, one_of, require
 
 ROLE = {
     "query": "#133b8f",
@@ -30,6 +31,8 @@ ROLE = {
     "residual": "#5c6060",
     "negative": "#070b12",
 }
+Matrix = Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"] | Bool[torch.Tensor, "T S"]
+Role = Annotated[str, OneOf(ROLE)]
 INK, FAINT = "#010203", "#010204"  # stand-ins, replaced by the reader's text colour
 
 STYLE = {
@@ -77,11 +80,10 @@ def figure(
 
 
 @checked
-def show(drawing: Figure, alt: str) -> None:
+def show(drawing: Figure, alt: Text) -> None:
     """Put a figure into the page, with `alt` for those who do not see it."""
     from IPython.display import display
 
-    require(bool(alt.strip()), "alt", alt, "must say what the figure shows", "write a sentence")
     with mpl.rc_context(STYLE):
         _style_legends(drawing)
         text = io.StringIO()
@@ -91,24 +93,22 @@ def show(drawing: Figure, alt: str) -> None:
 
 
 @checked
-def drawing(name: str, alt: str) -> None:
+def drawing(name: str, alt: Text) -> None:
     """Put one of the book's own drawings, `pieces/drawings/name.svg`, into the page."""
     from IPython.display import display
 
     folder = files("pieces") / "drawings"
-    known = sorted(p.name.removesuffix(".svg") for p in folder.iterdir())
-    require(name in known, "name", name, f"must be one of {', '.join(known)}", "check the name")
-    require(bool(alt.strip()), "alt", alt, "must say what the drawing shows", "write a sentence")
+    one_of("name", name, sorted(p.name.removesuffix(".svg") for p in folder.iterdir()))
     display(_bundle((folder / f"{name}.svg").read_text(encoding="utf-8"), alt), raw=True)
 
 
 @checked
 def heatmap(
     axes: Axes,
-    values: torch.Tensor,
+    values: Matrix,
     *,
-    role: str = "weight",
-    mask: torch.Tensor | None = None,
+    role: Role = "weight",
+    mask: Bool[torch.Tensor, "T S"] | None = None,
     top: Number | None = None,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
@@ -117,13 +117,15 @@ def heatmap(
     """Draw a matrix as cells in the colour of its role; a masked cell is hatched.
 
     Shapes: values [T, S]; mask bool [T, S], True = may attend; `digits` None prints no numbers.
-    Negative values are blue; `top` is the value of the full colour (default: the largest finite
-    one, seen or not).
+    Negative values are blue; `top` has the full colour (default: the largest finite, seen or not).
     """
-    seen = torch.ones(values.shape, dtype=torch.bool) if mask is None else mask
-    _require_table(values, seen, rows, columns)
-    _colour(role)
-    table, (T, S) = values.detach().double().cpu(), values.shape
+    T, S = values.shape
+    require(T * S > 0, "values.shape", (T, S), "must be [T, S], at least 1", "index it")
+    for name, labels, n in (("rows", rows, T), ("columns", columns, S)):
+        fits = labels is None or len(labels) == n
+        require(fits, name, labels, f"must be {n} labels", "give one for each")
+    seen = torch.ones(T, S, dtype=torch.bool) if mask is None else mask
+    table = values.detach().double().cpu()
     finite = table[table.isfinite()].abs().tolist()
     top = top or max(finite, default=0.0) or 1.0
     with mpl.rc_context(STYLE):
@@ -140,28 +142,10 @@ def heatmap(
 
 
 @checked
-def sequential(role: str) -> LinearSegmentedColormap:
+def sequential(role: Role) -> LinearSegmentedColormap:
     """Return the colour map of a role, from transparent to full."""
-    r, g, b = mpl.colors.to_rgb(_colour(role))
+    r, g, b = mpl.colors.to_rgb(ROLE[role])
     return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
-
-
-def _require_table(values, seen, rows, columns) -> None:
-    """Refuse what does not fit together."""
-    fits = values.ndim == 2 and values.numel() > 0
-    require(fits, "values.shape", tuple(values.shape), "must be [T, S], at least 1", "index it")
-    require_mask(seen)
-    rule, remedy = f"must be that of the values, {tuple(values.shape)}", "index it, or expand it"
-    require(seen.shape == values.shape, "mask.shape", tuple(seen.shape), rule, remedy)
-    for name, labels, number in zip(("rows", "columns"), (rows, columns), seen.shape, strict=True):
-        fits = labels is None or len(labels) == number
-        require(fits, name, labels, f"must be {number} labels", "give one for each")
-
-
-def _colour(role: str) -> str:
-    """The colour of a role."""
-    require(role in ROLE, "role", role, f"must be one of {', '.join(ROLE)}", "check the name")
-    return ROLE[role]
 
 
 def _style_legends(drawing: Figure) -> None:
@@ -188,11 +172,7 @@ def _cell(axes, i, j, value, seen, role, top, digits):
 
 
 def _lean(svg: str) -> str:
-    """Return an SVG without what nobody sees: half as many elements, and no style for `*`.
-
-    A style sheet inside an inline SVG is in force in the whole page, and every page would be
-    styled anew for each figure.
-    """
+    """Return an SVG without what nobody sees: half as many elements, and no style for the page."""
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.S)
     svg = re.sub(r'<path [^>]*style="fill: none(?:; opacity: 0)?"/>', "", svg)
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)

@@ -27,11 +27,11 @@ def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
     """
     y = sublayer(x, **options)
     if not isinstance(y, Tensor):
-        rule, remedy = "must return one tensor", "leave return_weights out; use trace.record"
-        refuse("sublayer(x)", type(y).__name__, rule, remedy, TypeError)
+        remedy = "leave return_weights out; use trace.record"
+        refuse("sublayer(x)", type(y).__name__, "must return one tensor", remedy, TypeError)
     if y.shape != x.shape:
-        rule, remedy = f"must be the shape of x, {tuple(x.shape)}", "project it back to d_model"
-        refuse("sublayer(x).shape", tuple(y.shape), rule, remedy)
+        rule = f"must be the shape of x, {tuple(x.shape)}"
+        refuse("sublayer(x).shape", tuple(y.shape), rule, "project it back to d_model")
     return y
 
 
@@ -159,8 +159,8 @@ def deepnorm_alpha_beta(
     Source: Wang et al. 2022 (DeepNet), Figure 2.
     """
     N, M = n_encoder_layers, n_decoder_layers
-    rule, remedy = "one part must have layers", "pass the depth of the encoder, the decoder or both"
-    require(N + M > 0, "n_encoder_layers, n_decoder_layers", (N, M), rule, remedy)
+    names, remedy = "n_encoder_layers, n_decoder_layers", "pass the depth of one part, or both"
+    require(N + M > 0, names, (N, M), "one part must have layers", remedy)
     if N and M:
         both = (N**4 * M) ** (1 / 16)
         return AlphaBeta(0.81 * both, 0.87 / both), AlphaBeta((3 * M) ** 0.25, (12 * M) ** -0.25)
@@ -189,5 +189,5 @@ def deepnorm_init_(module: nn.Module, beta: Positive) -> None:
         if layer.bias is not None:
             nn.init.zeros_(layer.bias)
         found += 1
-    rule, remedy = f"must contain nn.Linear layers named {', '.join(gains)}", "pass a whole block"
-    require(found > 0, "module", type(module).__name__, rule, remedy)
+    rule = f"must contain nn.Linear layers named {', '.join(gains)}"
+    require(found > 0, "module", type(module).__name__, rule, "pass a whole block")

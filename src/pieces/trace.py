@@ -16,7 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from pieces.attention import AttentionCore
-from pieces.checks import checked, refuse, require
+from pieces.checks import checked, refuse, require, require_instance
 
 Selector = str | type[nn.Module]
 
@@ -87,8 +87,8 @@ def _refuse_compiled(model: nn.Module) -> None:
     """Refuse what ``torch.compile(model)`` returned, and what ``model.compile()`` changed."""
     for name, module in model.named_modules():
         compiled = hasattr(module, "_orig_mod") or module._compiled_call_impl is not None
-        rule, remedy = "must not be compiled", "record the module that you gave to torch.compile"
-        require(not compiled, "model", name or type(module).__name__, rule, remedy)
+        seen, remedy = name or type(module).__name__, "record the module given to torch.compile"
+        require(not compiled, "model", seen, "must not be compiled", remedy)
 
 
 def _find(model: nn.Module, selector: Selector) -> list[str]:
@@ -96,11 +96,9 @@ def _find(model: nn.Module, selector: Selector) -> list[str]:
     modules = dict(model.named_modules())
     if isinstance(selector, type):
         found = [name for name, module in modules.items() if isinstance(module, selector)]
-    elif isinstance(selector, str):
-        found = [name for name in modules if _matches(name, selector)]
     else:
-        rule, remedy = "must be a module's name, a pattern or a type", "pass 'layers.*' or a class"
-        refuse("outputs", selector, rule, remedy, TypeError)
+        require_instance("outputs", selector, str, "pass a name, a pattern 'layers.*' or a class")
+        found = [name for name in modules if _matches(name, selector)]
     if not found:
         refuse("outputs", selector, "must find a module", f"choose from {list(modules)}")
     return found

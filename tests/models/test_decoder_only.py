@@ -380,7 +380,11 @@ BAD = [
     (lambda: tiny(ids, mask=masks.full(2, 9)), ValueError, "mask.shape = (2, 9)"),
     (lambda: tiny(ids, cache=filled()[0]), TypeError, "cache = "),
     (lambda: tiny(ids, cache=RollingCache(4)), ValueError, "cache = 'window 4'"),
-    (lambda: tiny(ids, cache=small_pool()), ValueError, "cache = 'a pool'"),
+    (
+        lambda: tiny(ids, cache=small_pool()),
+        ValueError,
+        "cache.n_layers = 1: the model has 2 layers",
+    ),
     (lambda: tiny(ids, positions=torch.rand(9)), TypeError, "positions.dtype = torch.float32"),
     (lambda: tiny(ids, positions=torch.arange(8)), ValueError, "positions.shape = (8,)"),
     (lambda: build("learned")(ids, positions=torch.arange(8)), ValueError, "positions.shape = (8,"),

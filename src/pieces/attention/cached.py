@@ -5,9 +5,10 @@ from torch import Tensor
 
 from pieces.attention.function import Bias, Mask, Weights
 from pieces.attention.multi_head import MultiHeadAttention, merge_heads
+from pieces.cache.fit import require_layer_fit
 from pieces.cache.none import NO_CACHE
 from pieces.cache.protocol import LayerCache
-from pieces.checks import checked, require
+from pieces.checks import agreed, checked, refuse
 from pieces.positions import PositionalEncoding, Rotation
 
 Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | Rotation | None
@@ -33,6 +34,8 @@ class CachedAttention(MultiHeadAttention):
     ) -> None:
         super().__init__(d_model, n_heads, **options)
         self.position = position or PositionalEncoding()
+        for size in ("n_heads", "head_dim"):  # an encoding that knows none serves any
+            agreed(size, attention=self, position=self.position)
 
     def forward(
         self,
@@ -51,7 +54,7 @@ class CachedAttention(MultiHeadAttention):
         cache if left out; padding on the left shifts them. They may be a ``Rotation``, computed
         once for several layers.
         """
-        positions = self._places(x, positions, cache)
+        positions = self._places(x, mask, bias, positions, cache)
         q, k, v = self._project(x, x)
         q, k = self.position.rotate(q, k, positions)
         k, v = cache.update(k, v)
@@ -61,10 +64,17 @@ class CachedAttention(MultiHeadAttention):
         output = self.output(merge_heads(heads))
         return (output, weights) if return_weights else output
 
-    def _places(self, x: Tensor, positions: Positions, cache: LayerCache) -> Positions:
-        """Where the tokens of x stand: as told, or next; nowhere if no encoding asks."""
-        placed, remedy = self.position.acts(), "build the attention with position="
-        require(placed or positions is None, "positions", "given", "there is no encoding", remedy)
+    def _places(
+        self, x: Tensor, mask: Mask, bias: Bias, positions: Positions, cache: LayerCache
+    ) -> Positions:
+        """Where the tokens of x stand: as told, or next; nowhere if no encoding asks.
+
+        What does not fit is refused here, before the cache is written.
+        """
+        require_layer_fit(cache, self.core, x.shape[1], mask=mask, bias=bias)
+        placed = self.position.acts()
+        if positions is not None and not placed:
+            refuse("positions", "given", "there is no encoding", "build with position=")
         if placed and positions is None:
             return cache.positions(x.shape[1], device=x.device)
         return positions

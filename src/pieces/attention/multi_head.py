@@ -49,7 +49,8 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         K = head_dim or divided(d_model=d_model, n_heads=n_heads)
         n_kv_heads, d_context = n_kv_heads or n_heads, d_context or d_model
-        self.d_model, self.d_context, self.head_dim = d_model, d_context, K
+        self.d_model, self.d_context = d_model, d_context
+        self.n_heads, self.head_dim = n_heads, K
         self.query = nn.Linear(d_model, n_heads * K, bias=bias)
         self.key = nn.Linear(d_context, n_kv_heads * K, bias=bias)
         self.value = nn.Linear(d_context, n_kv_heads * K, bias=bias)

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pieces.cache.protocol import Cache, KeysValues, require_keys_values, require_stored
-from pieces.checks import Size, checked, refuse, require, require_int
+from pieces.cache.protocol import Cache, KeysValues, require_stored
+from pieces.checks import Count, Size, checked, refuse, require
 
 
 class _Strip:
@@ -90,23 +90,18 @@ class GrowingCache(Cache):
         self._strips: dict[int, _Strip] = {}
 
     def update(
-        self, layer: int, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
+        self, layer: Count, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
     ) -> KeysValues:
         """See ``Cache.update``."""
-        require_keys_values(k, v)
-        if layer not in self._strips:
-            require_int("layer", layer, minimum=0)
-            self._strips[layer] = _Strip(k, v)
-        strip = self._strips[layer]
-        require_stored("k", k, strip.k, strip.k.shape[0])
-        require_stored("v", v, strip.v, strip.v.shape[0])
+        strip = self._strips.get(layer) or _Strip(k, v)
+        require_stored(k, v, strip, strip.k.shape[0])
+        self._strips[layer] = strip
         strip.append(k, v, self._keep)
         return strip.read()
 
     def read(self, layer: int) -> KeysValues:
         """See ``Cache.read``."""
-        rule, remedy = "has no keys yet", "call update first"
-        require(layer in self._strips, "layer", layer, rule, remedy)
+        require(layer in self._strips, "layer", layer, "has no keys yet", "call update first")
         return self._strips[layer].read()
 
     def length(self, layer: int = 0) -> int:
@@ -119,8 +114,8 @@ class GrowingCache(Cache):
             try:
                 strip.select(rows)
             except IndexError:
-                rule = f"the cache has rows 0 .. {strip.k.shape[0] - 1}"
-                refuse("rows", rows.tolist(), rule, "name rows of the last batch")
+                there = f"must be in 0 .. {strip.k.shape[0] - 1}"
+                refuse("rows", rows.tolist(), there, "name rows of the last batch")
 
     def mark(self) -> dict[int, int]:
         """See ``Cache.mark``: the tokens that each layer has seen."""

@@ -5,13 +5,14 @@ a common beginning point to the same blocks, and copy one only when they write i
 """
 
 from collections import Counter
+from typing import Annotated
 
 import torch
 
 from pieces.cache.paged_batch import PagedBatch
 from pieces.cache.protocol import Device
 from pieces.cache.traced import Traced
-from pieces.checks import Count, checked, refuse, require, require_int
+from pieces.checks import Count, Filled, Once, Size, checked, one_of, refuse, require
 
 
 @checked
@@ -28,18 +29,15 @@ class PagedCache:
 
     def __init__(
         self,
-        n_layers: int,
-        n_blocks: int,
-        block_size: int,
-        n_kv_heads: int,
-        head_dim: int,
+        n_layers: Size,
+        n_blocks: Size,
+        block_size: Size,
+        n_kv_heads: Size,
+        head_dim: Size,
         *,
         dtype: torch.dtype = torch.float32,
         device: Device = None,
     ) -> None:
-        sizes = {"n_layers": n_layers, "n_blocks": n_blocks, "block_size": block_size}
-        for name, size in (sizes | {"n_kv_heads": n_kv_heads, "head_dim": head_dim}).items():
-            require_int(name, size)
         shape = (n_layers, n_kv_heads, n_blocks * block_size, head_dim)
         with torch.inference_mode(False):  # what is made under it cannot be written outside it
             self.k = torch.zeros(shape, dtype=dtype, device=device)
@@ -60,8 +58,8 @@ class PagedCache:
         """Begin a sequence with the first ``length`` tokens of another (default all): no copy."""
         lengths = self._settled(sequence)
         length = lengths[0] if length is None else length
-        rule = f"sequence {sequence} has {lengths[0]} tokens"
-        require(length <= lengths[0], "length", length, rule, "share fewer")
+        has = f"sequence {sequence} has {lengths[0]} tokens"
+        require(length <= lengths[0], "length", length, has, "share fewer")
         shared = self._tables[sequence][: -(-length // self.block_size)]
         for block in shared:
             self._users[block] += 1
@@ -77,12 +75,10 @@ class PagedCache:
         del self._lengths[sequence]
         self._traced.free(sequence)
 
-    def batch(self, sequences: list[int]) -> "PagedBatch":
+    def batch(self, sequences: Annotated[list[int], Filled(), Once()]) -> "PagedBatch":
         """Several sequences as one ``Cache``."""
         for sequence in sequences:
             self._known(sequence)
-        once = len(sequences) == len(set(sequences)) > 0
-        require(once, "sequences", sequences, "must name each once", "fork one to have it twice")
         return PagedBatch(self, sequences)
 
     def length(self, sequence: int, layer: int = 0) -> int:
@@ -105,14 +101,12 @@ class PagedCache:
         return sequence
 
     def _known(self, sequence: int) -> list[int]:
-        rule, remedy = f"the pool has {list(self._lengths)}", "call add() or fork() first"
-        require(sequence in self._lengths, "sequence", sequence, rule, remedy)
-        return self._lengths[sequence]
+        return one_of("sequence", sequence, self._lengths)
 
     def _settled(self, sequence: int) -> list[int]:
         lengths = self._known(sequence)
-        rule, remedy = "some layers have not seen the last tokens", "finish the step first"
-        require(len(set(lengths)) == 1, "sequence", sequence, rule, remedy)
+        same, rule = len(set(lengths)) == 1, "some layers have not seen the last tokens"
+        require(same, "sequence", sequence, rule, "finish the step first")
         return lengths
 
     def _shorten(self, sequence: int, lengths: list[int]) -> None:
@@ -146,8 +140,7 @@ class PagedCache:
         needed += sum(min(n, self._users[block] - 1) for block, n in shared.items())
         if needed > len(self._free):
             rule = f"{needed} more blocks are needed, and {len(self._free)} are free"
-            remedy = "free a sequence, or build the pool with more blocks"
-            refuse("n_blocks", len(self._users), rule, remedy)
+            refuse("n_blocks", len(self._users), rule, "free a sequence, or build a larger pool")
 
     def _extend(self, sequence: int, layer: int, T: int) -> list[int]:
         """Make room for T more tokens, in blocks of its own; return their places in the pool."""

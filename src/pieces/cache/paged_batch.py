@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.cache.protocol import Cache, Device, KeysValues, require_keys_values, require_stored
-from pieces.checks import checked, require
+from pieces.cache.protocol import Cache, Device, KeysValues, require_stored
+from pieces.checks import checked, one_of, require
 
 if TYPE_CHECKING:
     from pieces.cache.paged import PagedCache
@@ -30,11 +30,8 @@ class PagedBatch(Cache):
     ) -> KeysValues:
         """See ``Cache.update``."""
         pool = self.pool
-        rule, remedy = f"the pool has {pool.k.shape[0]} layers", "build it with n_layers"
-        require(0 <= layer < pool.k.shape[0], "layer", layer, rule, remedy)
-        require_keys_values(k, v)
-        require_stored("k", k, pool.k, len(self.sequences))
-        require_stored("v", v, pool.v, len(self.sequences))
+        one_of("layer", layer, range(pool.k.shape[0]))
+        require_stored(k, v, pool, len(self.sequences))
         pool._require_room(self.sequences, layer, k.shape[2])
         older = [pool.length(sequence, layer) for sequence in self.sequences]
         places = [pool._extend(sequence, layer, k.shape[2]) for sequence in self.sequences]
@@ -47,8 +44,9 @@ class PagedBatch(Cache):
     def read(self, layer: int) -> KeysValues:
         """See ``Cache.read``."""
         pool = self.pool
-        rule, remedy = "a sequence of the batch has no tokens", "call update first"
-        require(bool(self._lengths(layer).min() > 0), "layer", layer, rule, remedy)
+        written = bool(self._lengths(layer).min() > 0)
+        rule = "a sequence of the batch has no tokens"
+        require(written, "layer", layer, rule, "call update first")
         if pool._traced.has(self.sequences, layer):
             return pool._traced.read(pool, self.sequences, layer)
         places = self._places(layer)
@@ -75,9 +73,9 @@ class PagedBatch(Cache):
     def select(self, rows: Int[Tensor, "N"]) -> None:
         """See ``Cache.select``: rows are forked, so beams share their common beginning."""
         known = rows.tolist()
-        there = len(known) > 0 and all(0 <= row < len(self.sequences) for row in known)
-        rule = f"must name rows 0 .. {len(self.sequences) - 1}, one at least"
-        require(there, "rows", known, rule, "name rows of the last batch")
+        B, there = len(self.sequences), len(known) > 0
+        there = there and all(0 <= row < B for row in known)
+        require(there, "rows", known, f"must be in 0 .. {B - 1}", "name rows of the last batch")
         for row in known:
             self.pool._settled(self.sequences[row])
         chosen = [self.pool.fork(self.sequences[row]) for row in known]

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import Count, checked, refuse, require_float
+from pieces.checks import Count, checked, refuse, require
 
 KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
 Device = torch.device | str | None
@@ -95,6 +95,10 @@ class LayerCache:
         """See ``Cache.length``."""
         return self.cache.length(self.layer)
 
+    def reach(self, T: int) -> int:
+        """See ``Cache.reach``."""
+        return self.cache.reach(T, self.layer)
+
     def positions(self, T: int, *, device: Device = None) -> Tensor:
         """See ``Cache.positions``."""
         return self.cache.positions(T, self.layer, device=device)
@@ -104,29 +108,34 @@ class LayerCache:
         return self.cache.padding(self.layer)
 
 
-def require_keys_values(k: Tensor, v: Tensor) -> None:
-    """Refuse all but k [B, G, T, K] and v [B, G, T, Kv] of one dtype."""
-    for name, x in (("k", k), ("v", v)):
-        require_float(name, x)
-        if x.ndim != 4:
-            remedy = "add the missing batch or head axis"
-            refuse(f"{name}.shape", tuple(x.shape), "must be 4-D [B, G, T, K]", remedy)
-    if v.shape[:3] != k.shape[:3]:
-        rule = f"must have one value for each key of k, {tuple(k.shape)}"
-        refuse("v.shape", tuple(v.shape), rule, "compute k and v from the same tokens")
-    if k.shape[2] == 0:
-        refuse("k.shape", tuple(k.shape), "must bring at least one token", "leave the call out")
-
-
-def require_stored(name: str, x: Tensor, stored: Tensor, B: int) -> None:
+def require_stored(k: Tensor, v: Tensor, stored: Any, B: int) -> None:
     """Refuse keys or values of another batch, heads, size, dtype or device than those stored.
 
-    ``stored`` ends in [G, *, K]; its other axes are free.
+    ``stored.k`` and ``stored.v`` end in [G, *, K]; their other axes are free. Each layer asks at
+    each token, so the question is short, and only what does not fit is looked at for its reason.
     """
-    sizes = (B, stored.shape[-3], stored.shape[-1])
-    same = x.dtype == stored.dtype and x.device == stored.device
-    if (x.shape[0], x.shape[1], x.shape[3]) != sizes or not same:
-        where = "" if x.device == stored.device else f" on {stored.device}"
-        rule = f"the cache holds [B, G, S, K] with B, G, K = {sizes} in {stored.dtype}{where}"
-        seen = (tuple(x.shape), x.dtype)
-        refuse(name, seen, rule, "start a new cache for another batch, layer or dtype")
+    fits = _as_stored(k, stored.k, B) and _as_stored(v, stored.v, B)
+    if not (fits and k.shape[:3] == v.shape[:3]):
+        _refuse_unlike(k, v, stored, B)
+
+
+def _as_stored(x: Tensor, old: Tensor, B: int) -> bool:
+    if not isinstance(x, Tensor) or x.ndim != 4 or not x.is_floating_point():
+        return False
+    (batch, G, T, K), known = x.shape, old.shape
+    same = x.dtype == old.dtype and x.device == old.device
+    return same and batch == B and G == known[-3] and T > 0 and K == known[-1]
+
+
+@checked(always=True)
+def _refuse_unlike(
+    k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"], stored: Any, B: int
+) -> None:
+    require(k.shape[2] > 0, "k.shape", tuple(k.shape), "must bring tokens", "leave the call out")
+    for name, x, old in (("k", k, stored.k), ("v", v, stored.v)):
+        sizes = (B, old.shape[-3], old.shape[-1])
+        same = (x.dtype, x.device) == (old.dtype, old.device)
+        if (x.shape[0], x.shape[1], x.shape[3]) != sizes or not same:
+            rule = f"the cache holds [B, G, S, K], B, G, K = {sizes}, {old.dtype}, {old.device}"
+            seen, remedy = (tuple(x.shape), x.dtype), "start a new cache for another batch or layer"
+            refuse(name, seen, rule, remedy)

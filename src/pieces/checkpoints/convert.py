@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from pieces.checkpoints import bert, bloom, falcon, gpt2, gpt_neox, llama, mixtral, mpt, opt, t5
-from pieces.checkpoints.family import NO_IDS, Family, Origins
+from pieces.checkpoints.family import NO_IDS, WHOLE, Family, Origins, none_of, only
 from pieces.checkpoints.names import in_the_file, todays_names, whole_table
-from pieces.checks import checked, refuse, require
+from pieces.checks import checked, one_of, refuse, require
 
 FAMILIES: dict[str, Family] = {
     family.architecture: family
@@ -32,7 +32,7 @@ FAMILIES: dict[str, Family] = {
     )
 }
 ABOUT_THE_FILE = {"architectures", "dtype", "model_type", "transformers_version", "_name_or_path"}
-WHOLE = "get the whole checkpoint"
+BY_CONFIG = {family.config.__name__: family for family in FAMILIES.values()}
 TOGETHER = "check that config and weights belong together"
 
 
@@ -44,7 +44,7 @@ def from_transformers(hf_model: nn.Module) -> nn.Module:
     tokens, is in ``config.kept``. Weights of several dtypes become the widest of them.
     """
     name = type(hf_model).__name__
-    require_architecture(name)
+    one_of("architecture", name, FAMILIES)
     return load_checkpoint(name, hf_model.config, hf_model.state_dict()).train(hf_model.training)
 
 
@@ -52,9 +52,7 @@ def from_transformers(hf_model: nn.Module) -> nn.Module:
 def load_checkpoint(architecture: str, hf_config: Any, state: dict[str, Tensor]) -> nn.Module:
     """A model of this architecture with this config and these weights. Errors: as above."""
     family = FAMILIES[architecture]
-    quantised = getattr(hf_config, "quantization_config", None)
-    rule, remedy = "quantised weights are not carried over", "use the checkpoint before it"
-    require(quantised is None, "config.quantization_config", quantised, rule, remedy)
+    only("config.quantization_config", getattr(hf_config, "quantization_config", None), None)
     state, origins = todays_names(family, state)
     config = family.adjust(family.read(hf_config), state)
     config = replace(config, kept=beside(family, config, hf_config))
@@ -84,9 +82,9 @@ def translated(
     table = whole_table(family, model.config, expected)
     state = without_copies(family.tied(model.config), table, state)
     missing = sorted(in_the_file(name, origins) for name in table.keys() - state.keys())
-    require(not missing, "missing", missing[:8], "the checkpoint has no such weights", WHOLE)
+    none_of("missing", missing, "the checkpoint has no such weights", WHOLE)
     more = sorted(in_the_file(name, origins) for name in state.keys() - table.keys())
-    require(not more, "weights", more[:8], "have no place in the model", TOGETHER)
+    none_of("weights", more, "have no place in the model", TOGETHER)
     dtype, ours = widest(state), {}
     for theirs, (rule, names) in table.items():
         weight = state.pop(theirs)
@@ -108,9 +106,9 @@ def without_copies(
     for theirs, ours in tied.items():
         if theirs in state:
             copy = state.pop(theirs)
-            same = torch.equal(copy, state.setdefault(first[ours], copy))
-            rule = "is called tied in the config, but differs from the embedding"
-            require(same, theirs, "a weight of its own", rule, "set tie_word_embeddings=False")
+            if not torch.equal(copy, state.setdefault(first[ours], copy)):
+                rule = "is called tied in the config, but differs from the embedding"
+                refuse(theirs, "a weight of its own", rule, "set tie_word_embeddings=False")
     return state
 
 
@@ -118,10 +116,9 @@ def without_copies(
 def widest(state: dict[str, Tensor]) -> torch.dtype:
     """The dtype that holds all of them."""
     kinds = {weight.dtype for weight in state.values()}
-    for kind in kinds:
-        plain = kind.is_floating_point and kind.itemsize > 1
-        rule, remedy = "must be 16-bit or wider floating point", "use the checkpoint before it"
-        require(plain, "weights.dtype", kind, rule, remedy)
+    narrow = [kind for kind in kinds if not kind.is_floating_point or kind.itemsize < 2]
+    rule = "must be 16-bit or wider floating point"
+    none_of("weights.dtype", narrow, rule, "use the checkpoint before it")
     return functools.reduce(torch.promote_types, kinds)
 
 
@@ -134,10 +131,7 @@ def to_transformers(model: nn.Module) -> nn.Module:
     import transformers
 
     config = getattr(model, "config", None)
-    family = next((one for one in FAMILIES.values() if type(config) is one.config), None)
-    if family is None:
-        rule = f"must be the config of one of {', '.join(FAMILIES)}"
-        refuse("model.config", type(config).__name__, rule, "build it with its family's builder")
+    family = one_of("model.config", type(config).__name__, BY_CONFIG)
     kind = getattr(transformers, family.architecture)
     state = returned(family, config, model.state_dict())
     options = family.without | NO_IDS | config.kept | family.write(config)
@@ -164,17 +158,10 @@ def returned(family: Family, config: Any, ours: dict[str, Tensor]) -> dict[str, 
     with torch.device("meta"):
         expected = family.build(config).state_dict()
     differing = sorted(expected.keys() ^ ours.keys())
-    rule, remedy = "the model is not what its config builds", "build it with its family's builder"
-    require(not differing, "model", differing[:8], rule, remedy)
+    none_of("model", differing, "it is not what its config builds", "use its family's builder")
     table = whole_table(family, config, ours)
     state = {
         theirs: rule.layout.join(tuple(ours[name] for name in names))
         for theirs, (rule, names) in table.items()
     }
     return state | {theirs: ours[name] for theirs, name in family.tied(config).items()}
-
-
-def require_architecture(name: str) -> None:
-    """Refuse an unknown architecture by name."""
-    rule = f"must be one of {', '.join(FAMILIES)}"
-    require(name in FAMILIES, "architecture", name, rule, "pass a model of one of these classes")

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from pieces import feedforward
 from pieces.checkpoints.layouts import Same
-from pieces.checks import checked, refuse, require
+from pieces.checks import checked, one_of, refuse, require
 from pieces.feedforward import Activation
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -43,6 +43,7 @@ def rules(*pairs: tuple) -> list[Rule]:
     return [Rule(theirs, tuple(ours.split()), *layout) for theirs, ours, *layout in pairs]
 
 
+WHOLE = "get the whole checkpoint"
 NO_IDS = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"))
 
 
@@ -77,20 +78,26 @@ class Family:
     options: Callable[[Any], dict[str, Any]] = lambda config: {}
 
 
+def only(name: str, seen: Any, carried: Any, remedy: str = "use a checkpoint without it") -> None:
+    """Refuse what says something else than the one thing that is carried over."""
+    require(seen == carried, name, seen, f"only {carried!r} is carried over", remedy)
+
+
+def none_of(argument: str, names: list, rule: str, remedy: str) -> None:
+    """Refuse names, the first eight of them."""
+    require(not names, argument, names[:8], rule, remedy)
+
+
 def require_only(hf_config: Any, **allowed: Any) -> None:
     """Refuse an option that changes the arithmetic in a way we do not have."""
     for name, value in allowed.items():
-        seen = getattr(hf_config, name, value)
-        rule = f"only {value!r} is carried over for {hf_config.model_type}"
-        require(seen == value, f"config.{name}", seen, rule, "use a checkpoint without it")
+        only(f"config.{name}", getattr(hf_config, name, value), value)
 
 
 @checked
 def activation_named(name: str) -> Activation:
     """Our function of this name."""
-    rule = f"must be one of {', '.join(ACTIVATIONS)}"
-    require(name in ACTIVATIONS, "activation", name, rule, "add it to ACTIVATIONS")
-    return ACTIVATIONS[name]
+    return one_of("activation", name, ACTIVATIONS)
 
 
 @checked
@@ -118,5 +125,4 @@ def with_head(config: Any, found: list[Rule]) -> list[Rule]:
 def write_only(config: Any, **allowed: Any) -> None:
     """Refuse a field of ours that theirs cannot have."""
     for name, value in allowed.items():
-        seen, rule = getattr(config, name), f"theirs has {value!r}, and no other"
-        require(seen == value, name, seen, rule, f"build it with {name}={value!r}")
+        only(name, getattr(config, name), value, f"build it with {name}={value!r}")

@@ -2,15 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from torch import Tensor, nn
 
-from pieces.checkpoints.convert import load_checkpoint, require_architecture
-from pieces.checks import checked, refuse, require
+from pieces.checkpoints.convert import FAMILIES, load_checkpoint
+from pieces.checkpoints.family import WHOLE, none_of
+from pieces.checks import checked, one_of, refuse, require
 
 ONE, INDEX = "model.safetensors", "model.safetensors.index.json"
-WHOLE = "get the whole checkpoint"
 
 
 @checked
@@ -22,13 +22,12 @@ def from_folder(path: str | Path, *, architecture: str | None = None) -> nn.Modu
     ``BertModel`` from a file that has heads too.
     """
     if architecture is not None:
-        require_architecture(architecture)
+        one_of("architecture", architecture, FAMILIES)
     folder = Path(path)
-    rule, remedy = "must be a folder with a config.json", "pass the folder of a saved model"
-    require((folder / "config.json").is_file(), "path", str(path), rule, remedy)
+    there(folder / "config.json", "pass the folder of a saved model")
     hf_config = read_config(folder)
     named = architecture or (hf_config.architectures or ["no architecture"])[0]
-    require_architecture(named)
+    one_of("architecture", named, FAMILIES)
     return load_checkpoint(named, hf_config, read_weights(folder)).eval()
 
 
@@ -40,8 +39,7 @@ def read_config(folder: Path) -> Any:
     try:
         return AutoConfig.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        remedy = "get the file again"
-        refuse("path", str(folder / "config.json"), f"cannot be read: {error}", remedy)
+        unreadable(folder / "config.json", error)
 
 
 @checked
@@ -50,13 +48,10 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     if (folder / INDEX).is_file():
         return indexed_weights(folder)
     files = sorted(folder.glob("*.safetensors"))
-    rule, remedy = "has no *.safetensors file", "save it with safe_serialization=True"
-    require(bool(files), "path", str(folder), rule, remedy)
-    chosen = [folder / ONE] if folder / ONE in files else files
-    rule = f"has several files of weights, neither {ONE} nor an index"
-    names = [file.name for file in chosen]
-    require(len(chosen) == 1, "path", names, rule, f"call the right one {ONE}")
-    return read_file(chosen[0])
+    if len(files) > 1 and folder / ONE not in files:
+        names, rule = [file.name for file in files], f"neither {ONE} nor an index"
+        refuse("path", names, f"has several files of weights, {rule}", f"call the right one {ONE}")
+    return read_file(files[0] if len(files) == 1 else folder / ONE)
 
 
 @checked
@@ -66,15 +61,14 @@ def indexed_weights(folder: Path) -> dict[str, Tensor]:
         listed = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
         files = sorted(set(listed.values()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        rule, remedy = f"cannot be read: {error!r}", "get the file again"
-        refuse("path", str(folder / INDEX), rule, remedy)
-    rule, remedy = f"the folder has it beside {INDEX}, which does not name it", "remove one of both"
-    require(ONE in files or not (folder / ONE).is_file(), "path", ONE, rule, remedy)
+        unreadable(folder / INDEX, error)
+    stray = [ONE] if ONE not in files and (folder / ONE).is_file() else []
+    none_of("path", stray, f"is beside {INDEX}, which does not name it", "remove one of both")
     held = {file: read_file(folder / file) for file in files}
     lost = sorted(name for name, file in listed.items() if name not in held[file])
-    require(not lost, "path", lost[:8], "the index lists weights that its file has not", WHOLE)
+    none_of("path", lost, "the index lists weights that its file has not", WHOLE)
     more = sorted({name for weights in held.values() for name in weights} - listed.keys())
-    require(not more, "path", more[:8], "are in a file, but not in the index", WHOLE)
+    none_of("path", more, "are in a file, but not in the index", WHOLE)
     return {name: held[file][name] for name, file in listed.items()}
 
 
@@ -83,8 +77,18 @@ def read_file(file: Path) -> dict[str, Tensor]:
     """All weights of one file."""
     from safetensors.torch import load_file
 
-    require(file.is_file(), "path", str(file), "is missing", WHOLE)
+    there(file, "get the whole checkpoint, with *.safetensors (safe_serialization=True)")
     try:
         return load_file(file)
     except Exception as error:
-        refuse("path", str(file), f"cannot be read: {error}", "get the file again")
+        unreadable(file, error)
+
+
+def there(file: Path, remedy: str) -> None:
+    """Refuse a path without this file."""
+    require(file.is_file(), "path", str(file), "is missing", remedy)
+
+
+def unreadable(file: Path, error: Exception) -> NoReturn:
+    """Refuse a damaged file."""
+    refuse("path", str(file), f"cannot be read: {error!r}", "get the file again")

@@ -6,13 +6,13 @@ from pieces.checkpoints.family import (
     Family,
     Rule,
     activation_named,
+    only,
     rules,
     tied_head,
     with_head,
     write_only,
 )
 from pieces.checkpoints.rope import read_rope, write_rope
-from pieces.checks import require
 from pieces.models.gemma import GemmaConfig, gemma
 from pieces.models.llama import LlamaConfig, llama
 from pieces.models.mistral import MistralConfig, mistral
@@ -23,9 +23,8 @@ BLOCK, LAYER = "stack.blocks.{l}.", "model.layers.{l}."
 
 def gated_sizes(hf_config: Any, activation: str = "silu") -> dict[str, Any]:
     """What all five have."""
-    same = activation_named(hf_config.hidden_act) is activation_named(activation)
-    rule, remedy = f"only {activation!r} is carried over", "use a checkpoint with it"
-    require(same, "config.hidden_act", hf_config.hidden_act, rule, remedy)
+    if activation_named(hf_config.hidden_act) is not activation_named(activation):
+        only("config.hidden_act", hf_config.hidden_act, activation)
     base, scaling = read_rope(hf_config)
     return {
         "vocab_size": hf_config.vocab_size,
@@ -80,8 +79,7 @@ def read_qwen2(hf_config: Any) -> Qwen2Config:
     kinds = list(hf_config.layer_types)
     full = kinds.count("full_attention")
     expected = ["full_attention"] * full + ["sliding_attention"] * (len(kinds) - full)
-    rule, remedy = "only full layers below windowed ones", "use another checkpoint"
-    require(kinds == expected, "config.layer_types", kinds, rule, remedy)
+    only("config.layer_types", kinds, expected)
     windowed = full < len(kinds)
     upper = {"window": hf_config.sliding_window, "first_window_layer": full} if windowed else {}
     return Qwen2Config(**gated_sizes(hf_config), **upper)
@@ -90,8 +88,7 @@ def read_qwen2(hf_config: Any) -> Qwen2Config:
 def read_gemma(hf_config: Any) -> GemmaConfig:
     """Their config to ours."""
     bidirectional = getattr(hf_config, "use_bidirectional_attention", None)
-    rule, remedy = "only causal attention is carried over", "use a causal checkpoint"
-    require(not bidirectional, "config.use_bidirectional_attention", bidirectional, rule, remedy)
+    only("config.use_bidirectional_attention", bool(bidirectional), False)
     return GemmaConfig(**gated_sizes(hf_config, "gelu_pytorch_tanh"), bias=hf_config.attention_bias)
 
 

@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pieces.checkpoints.family import Family, Origins, Rule, rules
+from pieces.checkpoints.family import WHOLE, Family, Origins, Rule, none_of, rules
 from pieces.checkpoints.llama import BLOCK, COMMON, LAYER, gated_sizes, shared_names, write_mistral
-from pieces.checks import require
 from pieces.models.mixtral import MixtralConfig, mixtral
 
 SINGLE = re.compile(r"(?P<head>.*\.experts)(?P<rest>\.(?P<expert>\d+)\.w[123]\.weight)")
@@ -36,12 +35,10 @@ def stack_experts(state: dict[str, Tensor], origins: Origins) -> dict[str, Tenso
         names = [[f"{head}.{e}.w{i}.weight" for i in (1, 2, 3)] for e in range(count)]
         file = origins[each[0][0]].removesuffix(each[0]["rest"])  # what the file calls the head
         missing = [file + n.removeprefix(head) for trio in names for n in trio if n not in state]
-        rule, remedy = "the checkpoint has no such weights", "get the whole checkpoint"
-        require(not missing, "missing", missing[:8], rule, remedy)
+        none_of("missing", missing, "the checkpoint has no such weights", WHOLE)
         trios = [[state.pop(name) for name in trio] for trio in names]
         shapes = sorted({tuple(tuple(weight.shape) for weight in trio) for trio in trios})
-        rule, remedy = "all experts must be of one shape", "check that the file is whole"
-        require(len(shapes) == 1, f"{file}.shape", shapes, rule, remedy)
+        none_of(f"{file}.shape", shapes[1:], f"other experts are {shapes[:1]}", WHOLE)
         state[f"{head}.gate_up_proj"] = torch.stack([torch.cat((w1, w3)) for w1, _, w3 in trios])
         state[f"{head}.down_proj"] = torch.stack([w2 for _, w2, _ in trios])
     return state

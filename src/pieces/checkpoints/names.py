@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from pieces.checkpoints.family import Family, Origins, Rule
-from pieces.checks import require
+from pieces.checks import refuse
 
 
 def todays_names(family: Family, state: dict[str, Tensor]) -> tuple[dict[str, Tensor], Origins]:
@@ -18,8 +18,8 @@ def todays_names(family: Family, state: dict[str, Tensor]) -> tuple[dict[str, Te
     origins: Origins = {}
     for name in state:
         today = todays_name(family, name)
-        rule, remedy = f"is the same weight as {origins.get(today)}", "keep one of the two"
-        require(today not in origins, "weights", name, rule, remedy)
+        if today in origins:
+            refuse("weights", name, f"is the same weight as {origins[today]}", "keep one of both")
         origins[today] = name
     patterns = [layered(name) for name in family.ignored]
     kept = [name for name in origins if not any(re.fullmatch(p, name) for p in patterns)]

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from pieces.checks import refuse, require
+from pieces.checkpoints.family import only
+from pieces.checks import one_of, refuse
 from pieces.positions import DynamicNTK, Linear, Llama3, Unscaled, YaRN
 
 KNOWN = {  # the options each type may have
@@ -34,14 +35,10 @@ def read_rope(hf_config: Any, part: float = 1.0) -> tuple[float, Unscaled | None
     """
     rope = {k: v for k, v in hf_config.rope_parameters.items() if v is not None}
     kind = rope.get("rope_type", "default")
-    rule = f"must be one of {', '.join(KNOWN)}"
-    require(kind in KNOWN, "config.rope_parameters['rope_type']", kind, rule, "use another model")
-    unknown = set(rope) - KNOWN[kind] - COMMON
-    rule = f"{sorted(unknown)} are not carried over"
-    require(not unknown, "config.rope_parameters", rope, rule, "use a checkpoint without them")
-    turned, rule = rope.get("partial_rotary_factor", 1.0), f"must be {part} for this family"
-    name = "config.rope_parameters['partial_rotary_factor']"
-    require(turned == part, name, turned, rule, "use a checkpoint without it")
+    unknown = set(rope) - COMMON - one_of("config.rope_parameters['rope_type']", kind, KNOWN)
+    only("config.rope_parameters", {name: rope[name] for name in sorted(unknown)}, {})
+    turned = rope.get("partial_rotary_factor", 1.0)
+    only("config.rope_parameters['partial_rotary_factor']", turned, part)
     longest = rope.get("original_max_position_embeddings", hf_config.max_position_embeddings)
     scalings = {
         "default": lambda: None,

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pieces.checkpoints.family import Family, Rule, rules, with_head
-from pieces.checks import require
+from pieces.checks import one_of, refuse
 from pieces.models.t5 import T5Config, geglu_network, relu_network, t5
 
 NETWORKS = {"relu": relu_network, "gated-gelu": geglu_network}
@@ -20,9 +20,7 @@ NAMES = {
 
 def read_t5(c: Any) -> T5Config:
     """Their config to ours."""
-    kind = c.feed_forward_proj
-    rule, remedy = f"must be one of {', '.join(NETWORKS)}", "use another checkpoint"
-    require(kind in NETWORKS, "config.feed_forward_proj", kind, rule, remedy)
+    network = one_of("config.feed_forward_proj", c.feed_forward_proj, NETWORKS)
     return T5Config(
         c.vocab_size,
         c.d_model,
@@ -34,7 +32,7 @@ def read_t5(c: Any) -> T5Config:
         c.relative_attention_num_buckets,
         c.relative_attention_max_distance,
         c.layer_norm_epsilon,
-        NETWORKS[kind],
+        network,
         bool(c.tie_word_embeddings),
         bool(c.scale_decoder_outputs),
     )
@@ -46,8 +44,9 @@ def write_t5(config: T5Config) -> dict[str, Any]:
     Raises: ValueError if the networks are of another kind.
     """
     kinds = {network: kind for kind, network in NETWORKS.items()}
-    rule, remedy = "theirs has relu_network and geglu_network", "build it with one of the two"
-    require(config.feed_forward in kinds, "feed_forward", config.feed_forward, rule, remedy)
+    if config.feed_forward not in kinds:
+        rule = "theirs has relu_network and geglu_network"
+        refuse("feed_forward", config.feed_forward, rule, "build it with one of the two")
     depth = config.n_layers if config.n_decoder_layers is None else config.n_decoder_layers
     return {
         "vocab_size": config.vocab_size,

@@ -3,8 +3,9 @@
     declared    @checked: the annotations of functions, modules and configs, enforced
     hints       from an annotation to its check
     axes        tensors: kinds of numbers, and axes by letter
-    kinds       numbers: Size, Positive, Share, ...
+    kinds       numbers: Size, Positive, Share, ...; names of a table
     refuse      the errors themselves, and the few checks that no annotation can say
+    tensors     such checks of tensors
 
 Only types, shapes and dtypes are looked at, never the numbers inside a tensor, so a check waits for
 no GPU.
@@ -12,62 +13,86 @@ no GPU.
 
 from pieces.checks.declared import check_fields, checked
 from pieces.checks.kinds import (
+    AtMostAxis,
+    Compared,
     Count,
     Divides,
     DivisorOf,
+    Even,
+    Filled,
+    Knows,
     LeftOut,
     NotNegative,
     Number,
+    Once,
+    OneOf,
     Positive,
     Probability,
     Range,
     Share,
     Size,
+    Text,
+    agreed,
     divided,
+    one_of,
 )
 from pieces.checks.refuse import (
     default_int,
-    look_up,
+    filled,
     refuse,
     require,
-    require_attention,
     require_bool,
-    require_broadcast,
     require_callable,
-    require_features,
-    require_flags,
-    require_float,
-    require_ids,
     require_instance,
     require_int,
-    require_mask,
     require_module,
     require_not_negative,
     require_number,
     require_positive,
-    require_sequence,
     require_share,
+)
+from pieces.checks.tensors import (
+    look_up,
+    require_attention,
+    require_broadcast,
+    require_features,
+    require_flags,
+    require_float,
+    require_ids,
+    require_mask,
+    require_sequence,
     require_tensor,
     require_whole,
 )
 
 __all__ = [
+    "AtMostAxis",
+    "Compared",
     "Count",
     "Divides",
     "DivisorOf",
+    "Even",
+    "Filled",
+    "Knows",
     "LeftOut",
     "NotNegative",
     "Number",
+    "Once",
+    "OneOf",
     "Positive",
     "Probability",
     "Range",
     "Share",
     "Size",
+    "Text",
+    "agreed",
     "check_fields",
     "checked",
     "default_int",
     "divided",
+    "filled",
     "look_up",
+    "one_of",
     "refuse",
     "require",
     "require_attention",

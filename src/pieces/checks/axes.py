@@ -10,7 +10,8 @@ from typing import Any
 from torch import Tensor
 
 from pieces.checks.kinds import Divides
-from pieces.checks.refuse import refuse, require_flags, require_float, require_whole
+from pieces.checks.refuse import refuse
+from pieces.checks.tensors import require_flags, require_float, require_whole
 
 # The alphabet of axes (the book's notation page), and what a module calls their sizes.
 SIZES = {
@@ -20,6 +21,8 @@ SIZES = {
     "V": "vocab_size",
     "E": "n_experts",
     "K": "head_dim",
+    "R": "rotary_dim",
+    "H": "n_heads",
     "Kq": "query_dim",
     "Kk": "key_dim",
 }
@@ -61,6 +64,14 @@ class Axes:
             for at, name in places
             if not name.lstrip("#").startswith(("{", "_"))
         ]
+
+    def takes_kind(self, value: Any) -> bool:
+        """Whether its numbers are of the kind."""
+        try:
+            self.require_kind("", value)
+        except TypeError:
+            return False
+        return True
 
     def fits_rank(self, value: Any) -> bool:
         """Whether it is a tensor with as many axes as there are letters."""
@@ -146,10 +157,11 @@ class EitherAxes:
 
     def check(self, name: str, value: Any, scope: Scope) -> None:
         """As the choice that fits; where none has this number of axes, all are named."""
-        for choice in self.choices:
+        of_its_kind = [x for x in self.choices if x.takes_kind(value)] or self.choices
+        for choice in of_its_kind:
             if choice.fits_rank(value):
                 return choice.check(name, value, scope)
-        self.choices[0].require_kind(name, value)
+        of_its_kind[0].require_kind(name, value)
         rule = f"must be {' or '.join(map(str, self.choices))}"
         remedy = f"pass {self.choices[-1]}"
         if value.ndim == 3:

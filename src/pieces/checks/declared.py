@@ -112,7 +112,7 @@ class _Plan:
 def check_fields(config: Any) -> None:
     """As ``@checked``, for the fields of a dataclass, from its ``__post_init__``."""
     for name, kind in _fields(type(config)).items():
-        kind.check(name, getattr(config, name), Scope())
+        kind.check(name, getattr(config, name), Scope(vars(config)))
 
 
 @functools.cache

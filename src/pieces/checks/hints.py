@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import torch
 from jaxtyping import AbstractArray
 from torch import Tensor, nn
 
 from pieces.checks.axes import Axes, EitherAxes, Scope
-from pieces.checks.kinds import Divides, DivisorOf, LeftOut, Range
+from pieces.checks.kinds import Divides, LeftOut
 from pieces.checks.refuse import (
     refuse,
     require_bool,
@@ -17,8 +17,8 @@ from pieces.checks.refuse import (
     require_int,
     require_module,
     require_number,
-    require_tensor,
 )
+from pieces.checks.tensors import require_tensor
 
 
 class Kind(NamedTuple):
@@ -44,6 +44,8 @@ def kind_of(hint: Any) -> Kind | None:
         return Kind(_is_tensor, Axes(hint).check, str(Axes(hint)))
     if hint in SIMPLE:
         return SIMPLE[hint]
+    if origin is tuple and parts and ... not in parts:
+        return _tuple(tuple(kind_of(part) for part in parts))
     if origin is Callable:
         return SIMPLE[Callable]
     kind = origin or hint
@@ -98,12 +100,37 @@ def _instance(kind: type) -> Kind:
     def takes(value: Any) -> bool:
         return isinstance(value, kind) and not (no_text and isinstance(value, str))
 
+    parts = _fields(kind)
+
     def check(name: str, value: Any, scope: Scope) -> None:
         if not takes(value):
             rule = f"must be a {kind.__name__}"
             refuse(name, value, rule, f"pass a {kind.__name__}, already built", TypeError)
+        for field, part in parts.items():
+            part.check(f"{name}.{field}", getattr(value, field), scope)
 
     return Kind(takes, check, f"a {kind.__name__}", issubclass(kind, nn.Module))
+
+
+def _fields(kind: type) -> dict[str, Kind]:
+    """What a named tuple holds is checked as if each part were passed."""
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    hints = get_type_hints(kind, include_extras=True) if named else {}
+    kinds = {name: kind_of(hint) for name, hint in hints.items()}
+    return {name: part for name, part in kinds.items() if part is not None}
+
+
+def _tuple(kinds: tuple[Kind | None, ...]) -> Kind:
+    """A few things in a row, each of its kind; a list will do."""
+
+    def check(name: str, value: Any, scope: Scope) -> None:
+        if not isinstance(value, tuple | list) or len(value) != len(kinds):
+            refuse(name, value, f"must be a tuple of {len(kinds)}", "pass one, in ()", TypeError)
+        for at, (kind, item) in enumerate(zip(kinds, value, strict=True)):
+            if kind is not None:
+                kind.check(f"{name}[{at}]", item, scope)
+
+    return Kind(lambda value: isinstance(value, tuple | list), check, f"a tuple of {len(kinds)}")
 
 
 def _one_of(names: tuple) -> Callable[[str, Any, Scope], None]:
@@ -128,9 +155,7 @@ def _annotated(base: Any, notes: tuple) -> Kind:
     def check(name: str, value: Any, scope: Scope) -> None:
         kind.check(name, value, scope)
         for note in notes:
-            if isinstance(note, Range):
-                note.check(name, value)
-            elif isinstance(note, DivisorOf):
+            if hasattr(note, "check"):
                 note.check(name, value, scope.arguments)
 
     return kind._replace(check=check)
@@ -140,6 +165,12 @@ def _union(parts: tuple) -> Kind | None:
     """Any of several kinds: the one that takes the value checks it."""
     optional = NoneType in parts
     parts = tuple(part for part in parts if part is not NoneType)
+    if optional:  # an error names None among the names
+        names = [get_args(part) if get_origin(part) is Literal else None for part in parts]
+        parts = tuple(
+            Literal[(*known, None)] if known else part
+            for known, part in zip(names, parts, strict=True)
+        )
     axes = [Axes(part) for part in parts if _is_axes(part)]
     kinds = [kind_of(part) for part in parts if not _is_axes(part)]
     if set(parts) == {int, float}:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pieces.attention import AttentionCore
-from pieces.checks import checked, require
+from pieces.checks import Size, checked, require
 from pieces.embeddings import TokenEmbedding
 from pieces.models.config import Config
 from pieces.scores import AdditiveScore
@@ -20,9 +20,9 @@ Mask = Bool[Tensor, "#B 1 1 #S"] | None
 class AlignerConfig(Config):
     """Sizes of an aligner. ``d_model``: of embeddings, annotations and the writer's state."""
 
-    vocab_size: int
-    d_model: int
-    score_dim: int
+    vocab_size: Size
+    d_model: Size
+    score_dim: Size
 
 
 class Written:

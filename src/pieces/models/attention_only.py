@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pieces.attention import Bias, CachedAttention, CausalCore, Mask
 from pieces.blocks import Positions, Stack, given
 from pieces.cache import LayerCache
-from pieces.checks import checked
+from pieces.checks import Positive, Size, checked
 from pieces.embeddings import TokenEmbedding
 from pieces.models.config import Config
 from pieces.models.decoder_only import DecoderOnly
@@ -32,12 +32,12 @@ class AttentionOnlyConfig(Config):
     a head of the layer before has noted about the previous token.
     """
 
-    vocab_size: int
-    d_model: int
-    n_layers: int
-    n_heads: int
-    max_seq_len: int = 256
-    norm_eps: float = 1e-6
+    vocab_size: Size
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    max_seq_len: Size = 256
+    norm_eps: Positive = 1e-6
     tied: bool = False
 
 

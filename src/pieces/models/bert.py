@@ -1,6 +1,6 @@
 """BERT: an encoder alone, every token sees every other; and the head that guesses hidden words."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block, Stack
-from pieces.checks import checked, refuse, require_module, require_share
+from pieces.checks import Positive, Share, Size, checked, refuse
 from pieces.embeddings import TokenEmbedding
-from pieces.feedforward import Activation, FeedForward, gelu, require_activation
+from pieces.feedforward import Activation, FeedForward, gelu
 from pieces.models.config import Config, builder
+from pieces.models.fit import require_model_mask, require_texts
 from pieces.norms import LayerNorm
 from pieces.positions import Learned
 from pieces.residual import PostNorm
@@ -29,22 +30,17 @@ class BertConfig(Config):
     ``pooler``: the layer behind ``pooled``; many sentence encoders have none.
     """
 
-    vocab_size: int
-    d_model: int
-    n_layers: int
-    n_heads: int
-    d_ff: int
-    max_seq_len: int = 512
-    n_segments: int = 2
-    norm_eps: float = 1e-12
+    vocab_size: Size
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    d_ff: Size
+    max_seq_len: Size = 512
+    n_segments: Size = 2
+    norm_eps: Positive = 1e-12
     activation: Activation = gelu
-    dropout: float = field(default=0.1, metadata={"own_check": True})
+    dropout: Share = 0.1
     pooler: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the fields. A share of dropout may be 0."""
-        super().__post_init__()
-        require_share("dropout", self.dropout)
 
 
 @dataclass(frozen=True)
@@ -88,6 +84,9 @@ class Bert(nn.Module):
 
         Segments left out are all 0.
         """
+        require_texts("input_ids", input_ids)
+        if mask is not None:
+            require_model_mask("mask", mask, *input_ids.shape, input_ids.shape[1])
         segments = torch.zeros_like(input_ids) if segments is None else segments
         positions = torch.arange(input_ids.shape[1], device=input_ids.device)
         x = self.embedding(input_ids) + self.segment(segments)
@@ -114,9 +113,6 @@ class BertMaskedLM(nn.Module):
         self, bert: Bert, transform: nn.Module, norm: nn.Module, activation: Activation = gelu
     ) -> None:
         super().__init__()
-        for name, part in {"bert": bert, "transform": transform, "norm": norm}.items():
-            require_module(name, part)
-        require_activation(activation)
         self.bert, self.transform, self.norm = bert, transform, norm
         self.activation, self.config = activation, bert.config
         self.bias = nn.Parameter(torch.zeros(bert.embedding.weight.shape[0]))

@@ -18,7 +18,7 @@ class BloomConfig(PlainConfig):
 def bloom(config: BloomConfig) -> DecoderOnly:
     """Build a BLOOM of random weights.
 
-    Source: Le Scao et al. 2022 (BLOOM), 3.2. Raises: TypeError, ValueError as ``gpt2``.
+    Source: Le Scao et al. 2022 (BLOOM), 3.2.
     """
     alibi = ALiBi(config.n_heads)
     norm = LayerNorm(config.d_model, eps=config.norm_eps, bias=config.bias)

@@ -1,12 +1,13 @@
 """Falcon, the newer architecture (40B, 180B): parallel branches, grouped heads, rotary."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from torch import nn
 
 from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import ParallelBlock, Stack
-from pieces.checks import require
+from pieces.checks import OneOf, Positive, Size
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
 from pieces.models.config import Config, builder
@@ -19,17 +20,17 @@ from pieces.positions import Rotary, Unscaled
 class FalconConfig(Config):
     """Sizes of a Falcon. ``n_norms``: 2, one for each branch, or 1 for both (11B)."""
 
-    vocab_size: int
-    d_model: int
-    n_layers: int
-    n_heads: int
-    d_ff: int
-    n_kv_heads: int = 8
-    n_norms: int = 2
-    max_seq_len: int = 2048
-    norm_eps: float = 1e-5
+    vocab_size: Size
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    d_ff: Size
+    n_kv_heads: Size = 8
+    n_norms: Annotated[int, OneOf((1, 2))] = 2
+    max_seq_len: Size = 2048
+    norm_eps: Positive = 1e-5
     activation: Activation = gelu
-    rope_base: float = 10_000.0
+    rope_base: Positive = 10_000.0
     rope_scaling: Unscaled | None = None
     bias: bool = False
     tied: bool = True
@@ -39,11 +40,8 @@ class FalconConfig(Config):
 def falcon(config: FalconConfig) -> DecoderOnly:
     """Build a Falcon of random weights.
 
-    Source: Almazrouei et al. 2023 (Falcon), and its published code. Raises: TypeError, ValueError
-    if a size is not an int of at least 1 or does not divide, or n_norms is neither 1 nor 2.
+    Source: Almazrouei et al. 2023 (Falcon), and its published code.
     """
-    rule, remedy = "must be 1 or 2", "pass 2 for 40B and 180B, 1 for 11B"
-    require(config.n_norms in (1, 2), "n_norms", config.n_norms, rule, remedy)
     D = config.d_model
     rotary = Rotary(D // config.n_heads, base=config.rope_base, scaling=config.rope_scaling)
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from pieces.checks import Size
 from pieces.feedforward import GatedFeedForward, gelu_tanh
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
@@ -14,7 +15,7 @@ from pieces.norms import GemmaRMSNorm
 class GemmaConfig(LlamaConfig):
     """Sizes of a Gemma."""
 
-    max_seq_len: int = 8192
+    max_seq_len: Size = 8192
     tied: bool = True
 
 
@@ -22,8 +23,7 @@ class GemmaConfig(LlamaConfig):
 def gemma(config: GemmaConfig) -> DecoderOnly:
     """Build a Gemma of random weights.
 
-    Source: Gemma Team 2024 (Gemma), 2, and its published code. Raises: TypeError, ValueError as
-    ``llama``.
+    Source: Gemma Team 2024 (Gemma), 2, and its published code.
     """
 
     def geglu() -> GatedFeedForward:

@@ -9,6 +9,7 @@ from torch import nn
 
 from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
+from pieces.checks import Positive, Size
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu_tanh
 from pieces.models.config import Config, builder
@@ -25,13 +26,13 @@ class PlainConfig(Config):
     ``bias``: of all linear layers and norms. ``tied``: the head is the embedding.
     """
 
-    vocab_size: int
-    d_model: int
-    n_layers: int
-    n_heads: int
-    d_ff: int
-    max_seq_len: int = 2048
-    norm_eps: float = 1e-5
+    vocab_size: Size
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    d_ff: Size
+    max_seq_len: Size = 2048
+    norm_eps: Positive = 1e-5
     activation: Activation = gelu_tanh
     bias: bool = True
     tied: bool = True
@@ -41,15 +42,14 @@ class PlainConfig(Config):
 class GPT2Config(PlainConfig):
     """Sizes of a GPT-2."""
 
-    max_seq_len: int = 1024
+    max_seq_len: Size = 1024
 
 
 @builder
 def gpt2(config: GPT2Config) -> DecoderOnly:
     """Build a GPT-2 of random weights.
 
-    Source: Radford et al. 2019 (GPT-2), 2.3. Raises: TypeError, ValueError if a size is not an int
-    of at least 1, or n_heads does not divide d_model.
+    Source: Radford et al. 2019 (GPT-2), 2.3.
     """
     return plain_decoder(config, position=Learned(config.max_seq_len, config.d_model))
 

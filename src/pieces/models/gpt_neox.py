@@ -1,12 +1,13 @@
 """GPT-NeoX and Pythia: attention and feed-forward side by side, a part of each head rotated."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from torch import nn
 
 from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, ParallelBlock, Stack
-from pieces.checks import require
+from pieces.checks import Positive, Size
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import Activation, FeedForward, gelu
 from pieces.models.config import Config, builder
@@ -45,18 +46,18 @@ class GPTNeoXConfig(Config):
     ``arrangement`` is "parallel" or "sequential".
     """
 
-    vocab_size: int
-    d_model: int
-    n_layers: int
-    n_heads: int
-    d_ff: int
-    rotary_dim: int | None = None
-    max_seq_len: int = 2048
-    norm_eps: float = 1e-5
+    vocab_size: Size
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    d_ff: Size
+    rotary_dim: Size | None = None
+    max_seq_len: Size = 2048
+    norm_eps: Positive = 1e-5
     activation: Activation = gelu
-    rope_base: float = 10_000.0
+    rope_base: Positive = 10_000.0
     rope_scaling: Unscaled | None = None
-    arrangement: str = "parallel"
+    arrangement: Literal["parallel", "sequential"] = "parallel"
     bias: bool = True
     tied: bool = False
 
@@ -65,12 +66,9 @@ class GPTNeoXConfig(Config):
 def gpt_neox(config: GPTNeoXConfig) -> DecoderOnly:
     """Build a GPT-NeoX of random weights.
 
-    Source: Black et al. 2022 (GPT-NeoX-20B), 2.1. Raises: TypeError, ValueError if a size is not an
-    int of at least 1, n_heads does not divide d_model, or the arrangement is unknown.
+    Source: Black et al. 2022 (GPT-NeoX-20B), 2.1.
     """
     D = config.d_model
-    rule, remedy = f"must be one of {', '.join(ARRANGEMENTS)}", "Pythia is parallel"
-    require(config.arrangement in ARRANGEMENTS, "arrangement", config.arrangement, rule, remedy)
     arrange = ARRANGEMENTS[config.arrangement]
     options = {"rotary_dim": config.rotary_dim, "base": config.rope_base}
     rotary = Rotary(D // config.n_heads, scaling=config.rope_scaling, **options)

@@ -10,6 +10,7 @@ from torch import nn
 
 from pieces.attention import CachedAttention, CausalCore
 from pieces.blocks import Block, Stack
+from pieces.checks import Positive, Size
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import GatedFeedForward
 from pieces.models.config import Config, builder
@@ -27,16 +28,16 @@ class LlamaConfig(Config):
     checkpoints that have them; Meta's have none.
     """
 
-    vocab_size: int
-    d_model: int
-    n_layers: int
-    n_heads: int
-    d_ff: int
-    n_kv_heads: int | None = None
-    head_dim: int | None = None
-    max_seq_len: int = 2048
-    norm_eps: float = 1e-6
-    rope_base: float = 10_000.0
+    vocab_size: Size
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    d_ff: Size
+    n_kv_heads: Size | None = None
+    head_dim: Size | None = None
+    max_seq_len: Size = 2048
+    norm_eps: Positive = 1e-6
+    rope_base: Positive = 10_000.0
     rope_scaling: Unscaled | None = None
     tied: bool = False
     bias: bool = False
@@ -48,7 +49,6 @@ def llama(config: LlamaConfig) -> DecoderOnly:
     """Build a LLaMA of random weights.
 
     Source: Touvron et al. 2023 (LLaMA), 2.2; source text, chapter on LLaMA.
-    Raises: TypeError, ValueError if a size is not an int of at least 1, or does not divide.
     """
     return gated_decoder(config, lambda: dense(config))
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pieces.attention import CausalCore
+from pieces.checks import Size
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, dense, gated_decoder
@@ -12,15 +13,14 @@ from pieces.models.llama import LlamaConfig, dense, gated_decoder
 class MistralConfig(LlamaConfig):
     """Sizes of a Mistral. ``window``: keys a query sees, itself among them; None is all."""
 
-    window: int | None = None
+    window: Size | None = None
 
 
 @builder
 def mistral(config: MistralConfig) -> DecoderOnly:
     """Build a Mistral of random weights.
 
-    Source: Jiang et al. 2023 (Mistral), 2. Raises: TypeError, ValueError as ``llama``, and if
-    window is not an int of at least 1.
+    Source: Jiang et al. 2023 (Mistral), 2.
     """
     return gated_decoder(
         config, lambda: dense(config), core=lambda layer: CausalCore(config.window)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pieces.attention import CausalCore
-from pieces.checks import require
+from pieces.checks import Size, require
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import gated_decoder
@@ -15,19 +15,17 @@ from pieces.moe import GatedExperts, MixtureOfExperts, Router
 class MixtralConfig(MistralConfig):
     """Sizes of a Mixtral: each token visits ``k`` of ``n_experts``, each of width d_ff."""
 
-    n_experts: int = 8
-    k: int = 2
+    n_experts: Size = 8
+    k: Size = 2
 
 
 @builder
 def mixtral(config: MixtralConfig) -> DecoderOnly:
     """Build a Mixtral of random weights.
 
-    Source: Jiang et al. 2024 (Mixtral), 2. Raises: TypeError, ValueError as ``mistral``, and if
-    n_experts or k is not an int of at least 1, k is above n_experts, or ff_bias is True.
+    Source: Jiang et al. 2024 (Mixtral), 2.
     """
-    rule, remedy = "experts have no biases", "leave it out"
-    require(not config.ff_bias, "ff_bias", config.ff_bias, rule, remedy)
+    require(not config.ff_bias, "ff_bias", config.ff_bias, "experts have no biases", "leave it out")
 
     def experts() -> MixtureOfExperts:
         router = Router(config.d_model, config.n_experts, config.k)

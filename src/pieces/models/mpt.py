@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from pieces.checks import Positive
 from pieces.feedforward import Activation, gelu
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
@@ -15,14 +16,14 @@ class MPTConfig(PlainConfig):
 
     activation: Activation = gelu
     bias: bool = False
-    steepest: float = 8.0
+    steepest: Positive = 8.0
 
 
 @builder
 def mpt(config: MPTConfig) -> DecoderOnly:
     """Build an MPT of random weights.
 
-    Source: MosaicML 2023 (MPT), its published code. Raises: TypeError, ValueError as ``gpt2``.
+    Source: MosaicML 2023 (MPT), its published code.
     """
     alibi = ALiBi(config.n_heads, steepest=config.steepest)
     return plain_decoder(config, position=alibi)

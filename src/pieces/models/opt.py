@@ -20,7 +20,7 @@ class OPTConfig(PlainConfig):
 def opt(config: OPTConfig) -> DecoderOnly:
     """Build an OPT of random weights. (The 350M model, which is post-norm, is not of this shape.)
 
-    Source: Zhang et al. 2022 (OPT), 2.1. Raises: TypeError, ValueError as ``gpt2``.
+    Source: Zhang et al. 2022 (OPT), 2.1.
     """
     return plain_decoder(config, position=Learned(config.max_seq_len, config.d_model))
 

@@ -1,8 +1,9 @@
 """Qwen2: a LLaMA with biases on queries, keys and values; upper layers may have a window."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pieces.attention import CausalCore
+from pieces.checks import Count, Size
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, dense, gated_decoder
@@ -12,8 +13,8 @@ from pieces.models.llama import LlamaConfig, dense, gated_decoder
 class Qwen2Config(LlamaConfig):
     """Sizes of a Qwen2. Layers from ``first_window_layer`` on see ``window`` keys; None is all."""
 
-    window: int | None = None
-    first_window_layer: int = field(default=0, metadata={"least": 0})
+    window: Size | None = None
+    first_window_layer: Count = 0
     bias: bool = True
 
 
@@ -21,7 +22,7 @@ class Qwen2Config(LlamaConfig):
 def qwen2(config: Qwen2Config) -> DecoderOnly:
     """Build a Qwen2 of random weights.
 
-    Source: Yang et al. 2024 (Qwen2), 2.2. Raises: TypeError, ValueError as ``mistral``.
+    Source: Yang et al. 2024 (Qwen2), 2.2.
     """
 
     def core(layer: int) -> CausalCore:

@@ -14,6 +14,7 @@ from pieces.attention import (
     MultiHeadAttention,
 )
 from pieces.blocks import Block, CrossBlock, Stack
+from pieces.checks import Positive, Size
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu_tanh, relu
 from pieces.models.config import Config, builder
@@ -42,16 +43,16 @@ class T5Config(Config):
     The first T5 is both, v1.1 neither.
     """
 
-    vocab_size: int
-    d_model: int
-    n_layers: int
-    n_heads: int
-    d_ff: int
-    head_dim: int = 64
-    n_decoder_layers: int | None = None
-    num_buckets: int = 32
-    max_distance: int = 128
-    norm_eps: float = 1e-6
+    vocab_size: Size
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    d_ff: Size
+    head_dim: Size = 64
+    n_decoder_layers: Size | None = None
+    num_buckets: Size = 32
+    max_distance: Size = 128
+    norm_eps: Positive = 1e-6
     feed_forward: Callable[[int, int], nn.Module] = relu_network
     tied: bool = True
     scaled: bool = True
@@ -61,8 +62,7 @@ class T5Config(Config):
 def t5(config: T5Config) -> EncoderDecoder:
     """Build a T5 of random weights.
 
-    Source: Raffel et al. 2020 (T5), 2.1, and its published code. Raises: TypeError, ValueError if
-    a size is not an int of at least 1, or the buckets are too few.
+    Source: Raffel et al. 2020 (T5), 2.1, and its published code.
     """
     D, H = config.d_model, config.n_heads
     depth = config.n_layers if config.n_decoder_layers is None else config.n_decoder_layers

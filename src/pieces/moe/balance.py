@@ -8,15 +8,15 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from pieces.checks import checked, require, require_mask
-from pieces.moe.router import Router, Routing, require_choice
+from pieces.checks import checked, require
+from pieces.moe.router import K, Router, Routing
 
 Logits = Float[Tensor, "*batch E"]
 Real = Bool[Tensor, "..."] | None
 
 
 @checked
-def load_balancing_loss(logits: Logits, k: int, mask: Real = None) -> Float[Tensor, ""]:
+def load_balancing_loss(logits: Logits, k: K, mask: Real = None) -> Float[Tensor, ""]:
     """k if all experts are used alike, up to E where the same k get everything.
 
     loss = E sum over e of f_e P_e,  f_e: how many of a token's k choices are e, P_e: its mean
@@ -29,7 +29,6 @@ def load_balancing_loss(logits: Logits, k: int, mask: Real = None) -> Float[Tens
     Source: Fedus et al. 2021 (Switch Transformer), 2.2, eq. (4) to (6), there with k = 1.
     Shapes: logits [..., E], mask [...] -> one number.
     """
-    require_choice(logits, k)
     real, tokens = _real(logits, mask), tuple(range(logits.ndim - 1))
     probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=-1)
     chosen = F.one_hot(probabilities.topk(k, dim=-1).indices, logits.shape[-1]).sum(dim=-2)
@@ -64,8 +63,8 @@ def watch_routing(model: nn.Module) -> Iterator[list[Routing]]:
     For losses; to look only, use ``trace.record``. On leaving, all hooks are removed.
     """
     routers = [module for module in model.modules() if isinstance(module, Router)]
-    rule, remedy = "must contain a Router", "pass a model with mixtures of experts"
-    require(len(routers) > 0, "model", type(model).__name__, rule, remedy)
+    seen, remedy = type(model).__name__, "pass a model with mixtures of experts"
+    require(len(routers) > 0, "model", seen, "must contain a Router", remedy)
     routings: list[Routing] = []
     hooks = [r.register_forward_hook(lambda _, args, out: routings.append(out)) for r in routers]
     try:
@@ -79,10 +78,9 @@ def _real(logits: Tensor, mask: Tensor | None) -> Tensor:
     """1 for a token that counts, 0 for padding: [..., 1]."""
     if mask is None:
         return torch.ones_like(logits[..., :1], dtype=torch.float32)
-    require_mask(mask)
     tokens = logits.shape[:-1]
     pairs = zip(reversed(mask.shape), reversed(tokens), strict=False)
     fits = mask.ndim <= len(tokens) and all(a in (1, b) for a, b in pairs)
-    rule, remedy = f"must stretch to the tokens {tuple(tokens)}", "pass one bool a token"
-    require(fits, "mask.shape", tuple(mask.shape), rule, remedy)
+    rule = f"must stretch to the tokens {tuple(tokens)}"
+    require(fits, "mask.shape", tuple(mask.shape), rule, "pass one bool a token")
     return mask.expand(tokens).unsqueeze(-1).float()

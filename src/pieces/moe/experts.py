@@ -11,21 +11,14 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import (
-    Size,
-    checked,
-    require,
-    require_float,
-    require_module,
-    require_whole,
-)
-from pieces.feedforward import Activation, require_activation, swish
+from pieces.checks import Size, checked, filled
+from pieces.feedforward import Activation, swish
 
 Rows = Float[Tensor, "R D"]
 Load = Int[Tensor, "E"]
 
 
-@checked
+@checked(always=True)
 class ExpertList(nn.Module):
     """Experts of any kind, such as ``FeedForward`` or ``GatedFeedForward``, one module each.
 
@@ -36,23 +29,17 @@ class ExpertList(nn.Module):
 
     def __init__(self, experts: Iterable[nn.Module]) -> None:
         super().__init__()
-        experts = list(experts)
-        rule, remedy = "must not be empty", "pass at least one expert"
-        require(len(experts) > 0, "experts", experts, rule, remedy)
-        for index, expert in enumerate(experts):
-            require_module(f"experts[{index}]", expert)
-        self.n_experts = len(experts)
-        self.experts = nn.ModuleList(experts)
+        self.experts = filled("experts", experts)
+        self.n_experts = len(self.experts)
 
     def forward(self, x: Rows, load: Load) -> Rows:
         """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D]."""
-        require_rows(x, load, self.n_experts)
         slices = x.split(load.tolist())
         pairs = zip(self.experts, slices, strict=True)
         return torch.cat([expert(rows) for expert, rows in pairs if _must_run(rows)] or [x])
 
 
-@checked
+@checked(always=True)
 class GatedExperts(nn.Module):
     """E experts of the kind ``GatedFeedForward``, their weights stacked: the fast kind.
 
@@ -68,7 +55,6 @@ class GatedExperts(nn.Module):
     ) -> None:
         super().__init__()
         self.d_model = d_model
-        require_activation(activation)
         self.n_experts, self.activation = n_experts, activation
         self.gate_up = nn.Parameter(torch.empty(n_experts, 2 * d_ff, d_model))
         self.down = nn.Parameter(torch.empty(n_experts, d_model, d_ff))
@@ -78,7 +64,6 @@ class GatedExperts(nn.Module):
 
     def forward(self, x: Rows, load: Load) -> Rows:
         """Shapes: x [R, D], sorted by expert, load [E], which sums to R -> [R, D]."""
-        require_rows(x, load, self.n_experts)
         if has_grouped_kernel(x, self.gate_up, self.down):
             return self._all_at_once(x, load)
         return self._one_by_one(x, load)
@@ -105,16 +90,6 @@ class GatedExperts(nn.Module):
         """Sizes, for ``print(model)``."""
         n_experts, d_model, d_ff = self.down.shape
         return f"n_experts={n_experts}, d_model={d_model}, d_ff={d_ff}"
-
-
-def require_rows(x: Rows, load: Load, n_experts: int) -> None:
-    """Refuse what is not rows and one number for each expert."""
-    require_float("x", x)
-    require_whole("load", load)
-    rule, remedy = "must be 2-D [R, D]", "flatten the batch: x.flatten(0, -2)"
-    require(x.ndim == 2, "x.shape", tuple(x.shape), rule, remedy)
-    rule, remedy = f"must be ({n_experts},), a number for each expert", "count each expert's rows"
-    require(load.shape == (n_experts,), "load.shape", tuple(load.shape), rule, remedy)
 
 
 @checked

@@ -1,10 +1,12 @@
 """The layer that stands in the place of a feed-forward network."""
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import checked, require, require_module
+from pieces.checks import Knows, agreed, checked
 
 
 @checked(shields=False)
@@ -22,17 +24,14 @@ class MixtureOfExperts(nn.Module):
     """
 
     def __init__(
-        self, router: nn.Module, experts: nn.Module, shared: nn.Module | None = None
+        self,
+        router: Annotated[nn.Module, Knows("n_experts", "a Router")],
+        experts: Annotated[nn.Module, Knows("n_experts", "GatedExperts or an ExpertList")],
+        shared: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        require_part("router", router, "Router")
-        require_part("experts", experts, "GatedExperts or ExpertList")
-        rule, remedy = f"the router chooses among {router.n_experts}", "build both for one number"
-        same = experts.n_experts == router.n_experts
-        require(same, "experts.n_experts", experts.n_experts, rule, remedy)
+        agreed("n_experts", router=router, experts=experts)
         self.router, self.experts, self.shared = router, experts, shared
-        if shared is not None:
-            require_module("shared", shared)
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]."""
@@ -49,10 +48,3 @@ class MixtureOfExperts(nn.Module):
         mixed = weights.reshape(-1, 1, k) @ by_token.to(weights.dtype)
         output = mixed.to(x.dtype).view(x.shape)
         return output if self.shared is None else output + self.shared(x)
-
-
-def require_part(argument: str, part: nn.Module, kind: str) -> None:
-    """Refuse what is not a module with ``n_experts``."""
-    require_module(argument, part)
-    rule, known = "must know its n_experts", hasattr(part, "n_experts")
-    require(known, argument, type(part).__name__, rule, f"pass a {kind}", TypeError)

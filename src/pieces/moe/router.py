@@ -5,25 +5,19 @@ Axes: E experts, k of them chosen. Weights are float32 at least, whatever the mo
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import (
-    Size,
-    checked,
-    require,
-    require_float,
-    require_int,
-    require_positive,
-)
+from pieces.checks import AtMostAxis, Compared, Positive, Size, checked
 
 Logits = Float[Tensor, "*batch E"]
 Weights = Float[Tensor, "*batch k"]
 Experts = Int[Tensor, "*batch k"]
+K = Annotated[Size, AtMostAxis("logits")]  # experts a token visits
 Choice = Callable[[Tensor, int], tuple[Tensor, Tensor]]
 
 
@@ -36,7 +30,7 @@ class Routing(NamedTuple):
 
 
 @checked
-def route(logits: Logits, k: int) -> tuple[Weights, Experts]:
+def route(logits: Logits, k: K) -> tuple[Weights, Experts]:
     """The k largest logits, softmax over these: a token's weights sum to 1.
 
     weights = softmax(topk(logits))
@@ -45,13 +39,12 @@ def route(logits: Logits, k: int) -> tuple[Weights, Experts]:
     Source: Jiang et al. 2024 (Mixtral), 2.1; source text (5.35).
     Shapes: logits [..., E] -> weights, experts [..., k], best first.
     """
-    require_choice(logits, k)
     best, experts = logits.topk(k, dim=-1)
     return _wide(best).softmax(dim=-1), experts
 
 
 @checked
-def route_softmax_first(logits: Logits, k: int) -> tuple[Weights, Experts]:
+def route_softmax_first(logits: Logits, k: K) -> tuple[Weights, Experts]:
     """Softmax over all, the k largest, divided by their sum: the same numbers as ``route``.
 
     Source: Mixtral's code in transformers. Shapes and errors: as ``route``.
@@ -61,7 +54,7 @@ def route_softmax_first(logits: Logits, k: int) -> tuple[Weights, Experts]:
 
 
 @checked
-def route_unnormalised(logits: Logits, k: int) -> tuple[Weights, Experts]:
+def route_unnormalised(logits: Logits, k: K) -> tuple[Weights, Experts]:
     """Softmax over all, and the k largest of it as they are: the router learns even with k = 1.
 
     weights = topk(softmax(logits))
@@ -69,7 +62,6 @@ def route_unnormalised(logits: Logits, k: int) -> tuple[Weights, Experts]:
     Source: Fedus et al. 2021 (Switch Transformer), 2.1, with k = 1.
     Shapes and errors: as ``route``.
     """
-    require_choice(logits, k)
     return _wide(logits).softmax(dim=-1).topk(k, dim=-1)
 
 
@@ -107,17 +99,13 @@ class Router(nn.Module):
         self,
         d_model: Size,
         n_experts: Size,
-        k: int,
+        k: Annotated[Size, Compared("at most", "n_experts")],
         *,
         choose: Choice = route,
-        capacity_factor: float | None = None,
+        capacity_factor: Positive | None = None,
     ) -> None:
         super().__init__()
         self.d_model = d_model
-        require_k(k, n_experts)
-        require(callable(choose), "choose", choose, "must be a function", "pass route", TypeError)
-        if capacity_factor is not None:
-            require_positive("capacity_factor", capacity_factor)
         self.n_experts, self.k, self.choose = n_experts, k, choose
         self.capacity_factor = capacity_factor
         self.gate = nn.Linear(d_model, n_experts, bias=False)
@@ -135,19 +123,6 @@ class Router(nn.Module):
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"n_experts={self.n_experts}, k={self.k}, capacity_factor={self.capacity_factor}"
-
-
-def require_k(k: int, n_experts: int) -> None:
-    """Refuse what is not an int of 1 .. n_experts."""
-    require_int("k", k)
-    rule, remedy = f"must be at most the {n_experts} experts", "choose fewer, or build more"
-    require(k <= n_experts, "k", k, rule, remedy)
-
-
-def require_choice(logits: Tensor, k: int) -> None:
-    """Refuse logits or a k that ``route`` cannot use."""
-    require_float("logits", logits)
-    require_k(k, logits.shape[-1])
 
 
 def _wide(x: Tensor) -> Tensor:

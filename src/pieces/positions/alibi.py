@@ -10,7 +10,6 @@ from pieces.checks import (
     Positive,
     Size,
     checked,
-    require,
 )
 from pieces.masks import Device
 from pieces.positions.encoding import (
@@ -77,8 +76,6 @@ class ALiBi(PositionalEncoding):
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "#B H T S"]:
         """The bias for the queries at ``positions``."""
-        rule, remedy = f"axis 1 must be the {self.n_heads} heads", "build ALiBi(n_heads)"
-        require(q.shape[1] == self.n_heads, "q.shape", tuple(q.shape), rule, remedy)
         return self(positions, key_positions(positions, k.shape[2]))
 
     def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Tensor]:

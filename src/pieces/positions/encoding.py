@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import Size, checked, refuse, require_whole
+from pieces.checks import Size, checked
 
 Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"]
 KeyPositions = Int[Tensor, "S"] | Int[Tensor, "#B S"]
@@ -79,15 +79,3 @@ def relative_positions(queries: Positions, keys: KeyPositions) -> Int[Tensor, "*
 def with_batch(x: Tensor, ndim: int) -> Tensor:
     """With a batch of one in front, if positions [T] left it out."""
     return x if x.ndim == ndim else x[None]
-
-
-def require_positions(argument: str, positions: Tensor, of: tuple[int, int] | None = None) -> None:
-    """Refuse what is not whole numbers [T] or [B, T], with B and T as in ``of`` (B may be 1)."""
-    require_whole(argument, positions)
-    fits = positions.ndim in (1, 2)
-    if of is not None:
-        fits = tuple(positions.shape) in ((of[1],), tuple(of), (1, of[1]))
-    if not fits:
-        rule = f"must be [T] or [B, T]{'' if of is None else f', with B, T = {tuple(of)}'}"
-        remedy = "pass torch.arange(T), or one row for each sequence"
-        refuse(f"{argument}.shape", tuple(positions.shape), rule, remedy)

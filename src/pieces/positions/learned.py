@@ -7,6 +7,8 @@ from torch import Tensor, nn
 from pieces.checks import Size, checked, look_up
 from pieces.positions.encoding import PositionalEncoding, Positions
 
+BEYOND = "shorten the input, train a longer table, or use Sinusoidal or Rotary"
+
 
 @checked
 class Learned(PositionalEncoding):
@@ -26,8 +28,7 @@ class Learned(PositionalEncoding):
 
     def forward(self, positions: Positions) -> Float[Tensor, "*batch T D"]:
         """The rows. Shapes: positions [T] or [B, T] -> [T, D] or [B, T, D]."""
-        remedy = "shorten the input, train a longer table, or use Sinusoidal or Rotary"
-        return look_up("positions", positions.long(), self.weight, remedy)
+        return look_up("positions", positions.long(), self.weight, BEYOND)
 
     def add(
         self, embeddings: Float[Tensor, "B T D"], positions: Positions

@@ -1,26 +1,13 @@
 """Rotations of queries and keys, so that their product knows only how far they stand apart."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import (
-    Positive,
-    Size,
-    checked,
-    default_int,
-    refuse,
-    require,
-    require_instance,
-)
-from pieces.positions.encoding import (
-    PositionalEncoding,
-    Positions,
-    require_positions,
-    with_batch,
-)
+from pieces.checks import Compared, Even, LeftOut, Positive, Size, checked
+from pieces.positions.encoding import PositionalEncoding, Positions, with_batch
 from pieces.positions.scaling import Unscaled
 
 
@@ -59,6 +46,9 @@ class Interleaved:
         return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 
 
+RotaryDim = Annotated[Even | None, Compared("at most", "head_dim"), LeftOut("head_dim")]
+
+
 @checked
 class Rotary(PositionalEncoding):
     """RoPE: each pair of dimensions is turned by an angle that grows with the position.
@@ -77,23 +67,16 @@ class Rotary(PositionalEncoding):
         self,
         head_dim: Size,
         *,
-        rotary_dim: int | None = None,
+        rotary_dim: RotaryDim = None,
         base: Positive = 10000.0,
         layout: Halves | Interleaved | None = None,
         scaling: Unscaled | None = None,
     ) -> None:
         super().__init__()
-        rotary_dim = default_int("rotary_dim", rotary_dim, head_dim)
-        fits = rotary_dim % 2 == 0 and rotary_dim <= head_dim
-        rule = f"must be even and at most head_dim = {head_dim}"
-        require(fits, "rotary_dim", rotary_dim, rule, "pass rotary_dim=, an even number")
+        rotary_dim = rotary_dim or head_dim
         self.head_dim, self.rotary_dim, self.base = head_dim, rotary_dim, base
         self.layout = Halves() if layout is None else layout
         self.scaling = Unscaled() if scaling is None else scaling
-        kinds = (Halves, Interleaved)
-        rule, remedy = "must be Halves() or Interleaved()", "pass an object, not its class"
-        require(isinstance(self.layout, kinds), "layout", layout, rule, remedy, TypeError)
-        require_instance("scaling", self.scaling, Unscaled, "pass Linear(2.0), say")
 
     def forward(self, positions: Positions, dtype: torch.dtype = torch.float32) -> Rotation:
         """The rotation of these positions, to be computed once and used in every layer.
@@ -119,15 +102,7 @@ class Rotary(PositionalEncoding):
         Shapes: q [B, H, T, K], k [B, G, T, K] -> the same.
         """
         if not isinstance(positions, Rotation):
-            require_positions("positions", positions, (q.shape[0], q.shape[2]))
             positions = self(positions, q.dtype)
-        for name, x in (("q", q), ("k", k)):
-            B, T = positions.cos.shape[0], positions.cos.shape[2]
-            if x.shape[2:] != (T, self.head_dim) or B not in (1, x.shape[0]):
-                rule = (
-                    f"must end in {(T, self.head_dim)}, [T, head_dim], and begin with {B} if not 1"
-                )
-                refuse(f"{name}.shape", tuple(x.shape), rule, "build Rotary(head_dim) to fit")
         if q.shape[2] > 1 or q.shape[0] != k.shape[0] or q.dtype != k.dtype:
             return self._turn(q, positions), self._turn(k, positions)
         turned = self._turn(torch.cat((q, k), dim=1), positions)  # one token: one call, not two

@@ -6,12 +6,13 @@ longer texts back among known angles. Each equals its namesake in transformers t
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import Number, checked, require, require_int, require_positive
+from pieces.checks import Compared, Number, Positive, Size, check_fields, checked, require
 
 Frequencies = Float[Tensor, "half"]
 Base = Number | Float[Tensor, ""]
@@ -30,6 +31,10 @@ class Unscaled:
     """
 
     attention_factor: Number | None = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers of those that have some."""
+        check_fields(self)
 
     def __call__(
         self,
@@ -62,11 +67,7 @@ class Linear(Unscaled):
     Source: Chen et al. 2023 (Position Interpolation), 2.3.
     """
 
-    factor: Number
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        require_positive("factor", self.factor)
+    factor: Positive
 
     def slow(self, plain: Frequencies, dim: int, base: Number) -> Frequencies:
         """All pairs alike."""
@@ -82,11 +83,7 @@ class NTKAware(Unscaled):
     Source: bloc97 2023; Peng et al. 2023 (YaRN), 3.1.
     """
 
-    factor: Number
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        require_positive("factor", self.factor)
+    factor: Positive
 
     def stretch(self, dim: int, base: Number, positions: Tensor | None) -> Base:
         """By the whole factor."""
@@ -106,13 +103,8 @@ class DynamicNTK(Unscaled):
     Source: emozilla 2023; Peng et al. 2023 (YaRN), 3.3.
     """
 
-    factor: Number
-    max_seq_len: int
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        require_positive("factor", self.factor)
-        require_int("max_seq_len", self.max_seq_len)
+    factor: Positive
+    max_seq_len: Size
 
     def stretch(self, dim: int, base: Number, positions: Tensor | None) -> Base:
         """By the part of the factor that the length asks for; no positions mean a short text."""
@@ -138,21 +130,19 @@ class YaRN(Unscaled):
     the ramp to whole i (``truncate``).
     """
 
-    factor: Number
-    max_seq_len: int
-    beta_fast: Number = 32.0
-    beta_slow: Number = 1.0
-    attention_factor: Number | None = None
+    factor: Positive
+    max_seq_len: Size
+    beta_fast: Positive = 32.0
+    beta_slow: Positive = 1.0
+    attention_factor: Positive | None = None
     truncate: bool = True
 
     def __post_init__(self) -> None:
-        """Check the numbers, and fill in the attention factor."""
+        """Fill in the attention factor."""
+        super().__post_init__()
         if self.attention_factor is None:
             factor = 0.1 * math.log(max(self.factor, 1.0)) + 1.0
             object.__setattr__(self, "attention_factor", factor)
-        require_int("max_seq_len", self.max_seq_len)
-        for name in ("factor", "beta_fast", "beta_slow", "attention_factor"):
-            require_positive(name, getattr(self, name))
 
     def slow(self, plain: Frequencies, dim: int, base: Number) -> Frequencies:
         """The slow pairs only."""
@@ -180,18 +170,10 @@ class Llama3(Unscaled):
     Source: Grattafiori et al. 2024 (Llama 3), and its published code (apply_scaling).
     """
 
-    factor: Number
-    max_seq_len: int
-    low: Number = 1.0
-    high: Number = 4.0
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        require_int("max_seq_len", self.max_seq_len)
-        for name in ("factor", "low", "high"):
-            require_positive(name, getattr(self, name))
-        rule, remedy = f"must be above low = {self.low}", "swap them, or pass 1.0 and 4.0"
-        require(self.high > self.low, "high", self.high, rule, remedy)
+    factor: Positive
+    max_seq_len: Size
+    low: Positive = 1.0
+    high: Annotated[Positive, Compared("above", "low")] = 4.0
 
     def slow(self, plain: Frequencies, dim: int, base: Number) -> Frequencies:
         """The pairs that turn rarely."""
@@ -202,6 +184,5 @@ class Llama3(Unscaled):
 
 def _exponent(dim: int) -> float:
     """The power that makes the slowest of dim / 2 pairs turn ``factor`` times slower."""
-    rule, remedy = "must be above 2: a single pair is both fastest and slowest", "use Linear"
-    require(dim > 2, "dim", dim, rule, remedy)
+    require(dim > 2, "dim", dim, "must be above 2: one pair has no slowest", "use Linear")
     return dim / (dim - 2)

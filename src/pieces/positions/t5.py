@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import Size, checked, require, require_int
+from pieces.checks import Size, checked, require
 from pieces.positions.encoding import (
     KeyPositions,
     PositionalEncoding,
@@ -20,8 +20,8 @@ from pieces.positions.encoding import (
 @checked
 def t5_bucket(
     relative: Int[Tensor, "*axes"],
-    num_buckets: int = 32,
-    max_distance: int = 128,
+    num_buckets: Size = 32,
+    max_distance: Size = 128,
     *,
     bidirectional: bool = True,
 ) -> Int[Tensor, "*axes"]:
@@ -34,7 +34,7 @@ def t5_bucket(
     Source: Raffel et al. 2020 (T5), 2.1, and its published code.
     Shapes: any -> the same, 0 .. num_buckets - 1.
     """
-    exact = require_buckets(num_buckets, max_distance, bidirectional=bidirectional)
+    exact = exact_buckets(num_buckets, max_distance, bidirectional=bidirectional)
     relative = relative.long()  # in a byte, distances above 127 would turn around
     n = num_buckets // 2 if bidirectional else num_buckets
     future = (relative > 0).long() * n if bidirectional else 0
@@ -45,15 +45,13 @@ def t5_bucket(
     return future + torch.where(distance < exact, distance, shared)
 
 
-def require_buckets(num_buckets: int, max_distance: int, *, bidirectional: bool) -> int:
-    """Refuse numbers with which nothing could be shared; return how many distances have a bucket
-    each.
-    """
-    require_int("num_buckets", num_buckets, minimum=4 if bidirectional else 2)
-    require_int("max_distance", max_distance)
-    exact = num_buckets // (4 if bidirectional else 2)
-    rule, remedy = f"must be above {exact}, the distances with a bucket each", "pass more"
-    require(max_distance > exact, "max_distance", max_distance, rule, remedy)
+def exact_buckets(num_buckets: int, max_distance: int, *, bidirectional: bool) -> int:
+    """How many distances have a bucket each; refuse numbers with which nothing could be shared."""
+    sides = 2 if bidirectional else 1
+    exact, rule = num_buckets // (2 * sides), f"must be at least {2 * sides}"
+    require(exact > 0, "num_buckets", num_buckets, rule, "pass more")
+    rule = f"must be above {exact}, the distances with a bucket each"
+    require(max_distance > exact, "max_distance", max_distance, rule, "pass more")
     return exact
 
 
@@ -74,13 +72,14 @@ class T5Buckets(PositionalEncoding):
     def __init__(
         self,
         n_heads: Size,
-        num_buckets: int = 32,
-        max_distance: int = 128,
+        num_buckets: Size = 32,
+        max_distance: Size = 128,
         *,
         bidirectional: bool = True,
     ) -> None:
         super().__init__()
-        require_buckets(num_buckets, max_distance, bidirectional=bidirectional)
+        exact_buckets(num_buckets, max_distance, bidirectional=bidirectional)
+        self.n_heads = n_heads
         self.max_distance, self.bidirectional = max_distance, bidirectional
         self.weight = nn.Parameter(torch.empty(num_buckets, n_heads))
         nn.init.normal_(self.weight, std=0.02)
@@ -106,9 +105,6 @@ class T5Buckets(PositionalEncoding):
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], positions: Positions
     ) -> Float[Tensor, "#B H T S"]:
         """The bias for the queries at ``positions``."""
-        n_heads = self.weight.shape[1]
-        rule, remedy = f"axis 1 must be the {n_heads} heads", "build T5Buckets(n_heads)"
-        require(q.shape[1] == n_heads, "q.shape", tuple(q.shape), rule, remedy)
         return self(positions, key_positions(positions, k.shape[2]))
 
     def extra_repr(self) -> str:

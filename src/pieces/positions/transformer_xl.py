@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import Size, checked, default_int, refuse, require
+from pieces.checks import Size, checked, divided, require
 from pieces.positions.encoding import PositionalEncoding, Positions
 from pieces.positions.sinusoidal import Sinusoidal
 
@@ -42,12 +42,10 @@ class TransformerXLRelative(PositionalEncoding):
     Shapes: u, v [n_heads, head_dim]; W_R is relative [n_heads head_dim, d_model].
     """
 
-    def __init__(self, d_model: Size, n_heads: Size, head_dim: int | None = None) -> None:
+    def __init__(self, d_model: Size, n_heads: Size, head_dim: Size | None = None) -> None:
         super().__init__()
-        self.d_model = d_model
-        rule, remedy = f"must divide d_model = {d_model}", "choose a divisor, or pass head_dim="
-        require(head_dim is not None or d_model % n_heads == 0, "n_heads", n_heads, rule, remedy)
-        head_dim = default_int("head_dim", head_dim, d_model // n_heads)
+        head_dim = head_dim or divided(d_model=d_model, n_heads=n_heads)
+        self.d_model, self.n_heads, self.head_dim = d_model, n_heads, head_dim
         self.code = Sinusoidal(d_model)
         self.relative = nn.Linear(d_model, n_heads * head_dim, bias=False)
         self.u = nn.Parameter(torch.empty(n_heads, head_dim))
@@ -70,9 +68,7 @@ class TransformerXLRelative(PositionalEncoding):
     ) -> Float[Tensor, "B H T S"]:
         """The three terms. Shapes: q [B, H, T, K], k [B, G, S, K] -> [B, H, T, S]."""
         T, S = q.shape[2], k.shape[2]
-        if (q.shape[1], q.shape[3]) != self.u.shape or T > S:
-            rule = f"must be [B, {self.u.shape[0]}, T, {self.u.shape[1]}] with T <= S = {S}"
-            refuse("q.shape", tuple(q.shape), rule, "build it with the sizes of the attention")
+        require(T <= S, "q.shape", tuple(q.shape), f"T must be at most S = {S}", "pass all keys")
         groups = self.u.unflatten(0, (k.shape[1], -1))
         content = torch.einsum("gnk,bgsk->bgns", groups, k).flatten(1, 2).unsqueeze(2)
         by_distance = (q + self.v[:, None]) @ self(T, S).transpose(1, 2)

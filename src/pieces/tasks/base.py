@@ -1,21 +1,13 @@
 """What every task shares: batches, a held-out split that is a rule, and two scores."""
 
 from abc import ABC, abstractmethod
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import (
-    Positive,
-    Size,
-    checked,
-    refuse,
-    require,
-    require_float,
-    require_whole,
-)
+from pieces.checks import Once, Positive, Range, Size, checked, refuse, require
 
 Split = Literal["train", "held_out"]
 Items = Int[Tensor, "N L"]
@@ -51,16 +43,11 @@ def exact(logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"]) -> float:
     return (right | ~counted).all(dim=1)[rows].float().mean().item()
 
 
-def _right(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _right(logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"]) -> tuple[Tensor, Tensor]:
     """Where the model is right, and where it counts."""
-    require_float("logits", logits)
-    require_whole("targets", targets)
-    if logits.shape[:-1] != targets.shape:
-        rule = f"must be those of the logits without the last axis, {tuple(logits.shape[:-1])}"
-        refuse("targets.shape", tuple(targets.shape), rule, "score the logits of this batch")
     counted = targets != SKIPPED
-    rule, remedy = "has no target that counts", "pass a batch that has targets"
-    require(bool(counted.any()), "targets", "all -100", rule, remedy)
+    rule = "has no target that counts"
+    require(bool(counted.any()), "targets", "all -100", rule, "pass a batch that has targets")
     return logits.argmax(dim=-1) == targets, counted
 
 
@@ -73,11 +60,12 @@ class Task(ABC):
     the same in every run and on every machine: what is held out is never drawn for training.
     """
 
-    def __init__(self, vocabulary: list[str], *, held_out_share: Positive = 0.2) -> None:
-        rule, remedy = "must be below 1", "pass a share such as 0.2"
-        require(held_out_share < 1, "held_out_share", held_out_share, rule, remedy)
-        rule, remedy = "must name each token once", "give each a name of its own"
-        require(len(set(vocabulary)) == len(vocabulary), "vocabulary", vocabulary, rule, remedy)
+    def __init__(
+        self,
+        vocabulary: Annotated[list[str], Once()],
+        *,
+        held_out_share: Annotated[Positive, Range(below=1)] = 0.2,
+    ) -> None:
         self.vocabulary, self.held_out_share = vocabulary, held_out_share
         self.ids = {token: i for i, token in enumerate(vocabulary)}
 
@@ -91,8 +79,7 @@ class Task(ABC):
     ) -> Batch:
         """Draw rows of one split. Shapes: input_ids [B, T], targets [B, T].
 
-        Raises: TypeError, ValueError if batch_size is not an int of at least 1, the split is
-        neither "train" nor "held_out", or it has no item.
+        Raises: ValueError if the split has no item.
         """
         return self.write(self.items(batch_size, split, generator))
 
@@ -100,8 +87,6 @@ class Task(ABC):
         self, batch_size: Size, split: Split = "train", generator: torch.Generator | None = None
     ) -> Items:
         """Draw items of one split: propose, and keep those that belong to it. Errors: ``batch``."""
-        rule, remedy = 'must be "train" or "held_out"', "write one of them"
-        require(split in ("train", "held_out"), "split", split, rule, remedy)
         kept: list[Tensor] = []
         for _ in range(1000):
             proposed = self.propose(2 * batch_size, generator)
@@ -131,18 +116,22 @@ class Task(ABC):
         """The ids of a text."""
         tokens = self.cut(text)
         for token in tokens:
-            rule, remedy = "is not in the vocabulary", "use the tokens of task.vocabulary"
-            require(token in self.ids, "token", token, rule, remedy)
+            if token not in self.ids:
+                refuse("token", token, "is not in the vocabulary", self.spelt_like(token))
         return torch.tensor([self.ids[token] for token in tokens], dtype=torch.long)
 
     def decode(self, ids: Int[Tensor, "T"]) -> str:
         """The text of ids, or of targets, where "·" stands for what is not counted."""
-        if ids.ndim != 1:
-            refuse("ids.shape", tuple(ids.shape), "must be 1-D [T]", "decode one row: ids[0]")
-        rule, remedy = f"must be -100 or in 0 .. {self.vocab_size - 1}", "decode with its own task"
+        known = dict(enumerate(self.vocabulary)) | {SKIPPED: "·"}
         for i in ids.tolist():
-            require(i == SKIPPED or 0 <= i < self.vocab_size, "ids", i, rule, remedy)
-        return self.join(["·" if i == SKIPPED else self.vocabulary[i] for i in ids.tolist()])
+            if i not in known:
+                rule = f"must be -100 or in 0 .. {self.vocab_size - 1}"
+                refuse("ids", i, rule, "decode with its own task")
+        return self.join([known[i] for i in ids.tolist()])
+
+    def spelt_like(self, token: str) -> str:
+        """What to write in place of a token that is none."""
+        return "use the tokens of task.vocabulary"
 
     accuracy = staticmethod(accuracy)
     exact = staticmethod(exact)

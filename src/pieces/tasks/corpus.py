@@ -30,8 +30,8 @@ class Corpus(Task):
         self.length, self.text_ids = length, self.encode(text)
         self.border = round(len(text) * (1 - held_out_share))
         shortest = min(self.border, len(text) - self.border)
-        rule = f"must be below {shortest}, the characters of the shorter side"
-        require(length < shortest, "length", length, rule, "shorten length or give more text")
+        rule = f"must be below {shortest}, the shorter side's characters"
+        require(length < shortest, "length", length, rule, "shorten it, or give more text")
 
     def propose(self, count: int, generator: torch.Generator | None) -> Items:
         """Where windows start, on both sides but never across the border: [N, 1]."""

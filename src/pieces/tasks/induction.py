@@ -1,12 +1,13 @@
 """Induction: c a f c a f c, where what followed a token once follows it again."""
 
 import math
+from typing import Annotated
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from pieces.checks import Size, checked, require, require_int
+from pieces.checks import Range, Size, checked, require
 from pieces.tasks.base import Batch, Items, Task, counted_from, distinct, require_items, symbols
 
 
@@ -21,11 +22,10 @@ class Induction(Task):
     Source: Olsson et al. 2022 (induction heads).
     """
 
-    def __init__(self, n_symbols: Size = 32, length: int = 32) -> None:
-        require_int("length", length, minimum=4)
+    def __init__(self, n_symbols: Size = 32, length: Annotated[int, Range(4)] = 32) -> None:
         longest = length // 2
-        rule = f"must be at least {longest}, for the tokens of a stretch are different"
-        require(n_symbols >= longest, "n_symbols", n_symbols, rule, "add symbols or shorten length")
+        rule = f"must be at least {longest}, the different tokens of a stretch"
+        require(n_symbols >= longest, "n_symbols", n_symbols, rule, "add some or shorten length")
         super().__init__(symbols(n_symbols))
         self.length, self.shortest, self.longest = length, max(2, length // 4), longest
         require_items("n_symbols", n_symbols, math.perm(n_symbols, self.shortest))

@@ -1,36 +1,35 @@
 """Associative recall: a 3 c 1 b 7 | c 1 a 3."""
 
+from typing import Annotated
+
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from pieces.checks import checked, require, require_int
+from pieces.checks import Compared, Size, checked
 from pieces.tasks.base import Batch, Items, Task, distinct, require_items, symbols
-
-SIZES = ("n_keys", "n_values", "n_pairs", "n_queries")
 
 
 @checked
 class AssociativeRecall(Task):
     """Read pairs of a key and a value, then answer queries: each key's value is counted.
 
+    Keys are different, and no key is asked twice.
+
     Held out: sets of pairs, in every order and with every query.
     Source: Ba et al. 2016 (fast weights), 4.1; with several queries Arora et al. 2023 (Zoology).
     """
 
     def __init__(
-        self, n_keys: int = 16, n_values: int = 16, n_pairs: int = 6, n_queries: int = 3
+        self,
+        n_keys: Size = 16,
+        n_values: Size = 16,
+        n_pairs: Annotated[Size, Compared("at most", "n_keys")] = 6,
+        n_queries: Annotated[Size, Compared("at most", "n_pairs")] = 3,
     ) -> None:
-        sizes = (n_keys, n_values, n_pairs, n_queries)
-        for name, size in zip(SIZES, sizes, strict=True):
-            require_int(name, size)
-        remedy = "choose fewer"
-        rule = f"keys are different, and there are {n_keys}"
-        require(n_pairs <= n_keys, "n_pairs", n_pairs, rule, remedy)
-        rule = f"no key is asked twice, and there are {n_pairs}"
-        require(n_queries <= n_pairs, "n_queries", n_queries, rule, remedy)
         super().__init__([*symbols(n_keys), *(str(i) for i in range(n_values)), "|"])
-        self.n_keys, self.n_values, self.n_pairs, self.n_queries = sizes
+        self.n_keys, self.n_values = n_keys, n_values
+        self.n_pairs, self.n_queries = n_pairs, n_queries
         require_items("n_values", n_values, n_values**n_pairs)
 
     def propose(self, count: int, generator: torch.Generator | None) -> Items:

@@ -3,12 +3,13 @@
 import re
 from difflib import get_close_matches
 from itertools import cycle
+from typing import Annotated
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pieces.checks import require, require_ids, require_int, require_whole
+from pieces.checks import Range, checked, refuse
 from pieces.tasks.base import Batch, Items, Split, Task, counted_from
 from pieces.tasks.stories_plots import language
 from pieces.tasks.stories_telling import Listener, Teller
@@ -16,10 +17,10 @@ from pieces.tasks.stories_words import VOCABULARY
 
 ONE_IN = 10  # of the things that somebody could have in a colour, one in ten is held out
 SHORTEST = 32  # by then, every row has said who has what
-SPLITS = ("train", "held_out", None)
 SPEECH = "asked", "said"  # after a closing quote, these go on with the sentence
 
 
+@checked
 class Stories(Task):
     """Stories that follow one another; a row is the beginning of the first, and all words count.
 
@@ -39,13 +40,10 @@ class Stories(Task):
                         model can hope for on held-out texts, if it has learnt the world and not by
                         heart which things never came; on training texts just above their floor
 
-    Raises: TypeError, ValueError if length is not an int of at least 32.
+    A row of fewer than 32 words may end before it says who has what.
     """
 
-    def __init__(self, length: int = 128) -> None:
-        require_int("length", length)
-        rule = f"must be at least {SHORTEST}, or a row may end before it says who has what"
-        require(length >= SHORTEST, "length", length, rule, "pass 64, say")
+    def __init__(self, length: Annotated[int, Range(at_least=SHORTEST)] = 128) -> None:
         super().__init__(list(VOCABULARY), held_out_share=1 / ONE_IN)
         self.length = length
         self.spelling = {word.lower(): word for word in VOCABULARY}
@@ -99,9 +97,6 @@ class Stories(Task):
         """
         if targets is not None:
             self._require_words("targets", targets)
-            rule = f"must be that of input_ids, {tuple(input_ids.shape)}"
-            same, remedy = targets.shape == input_ids.shape, "pass the targets of this batch"
-            require(same, "targets.shape", tuple(targets.shape), rule, remedy)
         p = self.true_next(input_ids, split=split)
         expected = torch.where(p.sum(-1) > 0, -torch.special.entr(p).sum(-1), -torch.inf)
         if targets is None:
@@ -113,37 +108,28 @@ class Stories(Task):
 
     def first_impossible(self, ids: Int[Tensor, "T"], *, split: Split | None = None) -> int | None:
         """The place of the first word that no story has there; None if a story begins like this."""
-        rule, remedy = "must be 1-D [T]", "pass one text: ids[0]"
-        require_whole("ids", ids)
-        require(ids.ndim == 1, "ids.shape", tuple(ids.shape), rule, remedy)
-        self._require_words("ids", ids[None])
+        self._require_words("ids", ids)
         known = len(self._expected(ids.tolist(), split))
         return known - 1 if known <= len(ids) else None
 
     def _expected(self, ids: list[int], split: Split | None) -> list[dict[str, float]]:
         """What a listener expects before each word and after the last."""
-        rule, remedy = 'must be "train", "held_out" or None', "None is the whole world"
-        require(split in SPLITS, "split", split, rule, remedy)
         listener = Listener([self.vocabulary[i] for i in ids])
         listener.through(language(split, ONE_IN))
         return listener.expected
 
     def _require_words(self, argument: str, ids: Tensor) -> None:
-        """Refuse what is not a batch of ids, or an id that is no word."""
-        require_ids(argument, ids)
-        rule, remedy = f"must be in 0 .. {self.vocab_size - 1}", "use the ids of task.encode"
+        """Refuse an id that is no word."""
         for i in (ids.min().item(), ids.max().item()) if ids.numel() else ():
-            require(0 <= i < self.vocab_size, argument, i, rule, remedy)
+            if not 0 <= i < self.vocab_size:
+                rule = f"must be in 0 .. {self.vocab_size - 1}"
+                refuse(argument, i, rule, "use the ids of task.encode")
 
-    def encode(self, text: str) -> Int[Tensor, "T"]:
-        """The ids of a text, in capitals or not. Raises: ValueError, with words spelt like it."""
-        words = self.cut(text)
-        for word in words:
-            near = get_close_matches(word.lower(), self.spelling, n=3)
-            meant = " or ".join(f'"{self.spelling[other]}"' for other in near)
-            remedy = f"write {meant}" if near else "use the words of task.vocabulary"
-            require(word in self.ids, "token", word, "is not in the vocabulary", remedy)
-        return torch.tensor([self.ids[word] for word in words], dtype=torch.long)
+    def spelt_like(self, token: str) -> str:
+        """Words that look like it."""
+        near = get_close_matches(token.lower(), self.spelling, n=3)
+        meant = " or ".join(f'"{self.spelling[other]}"' for other in near)
+        return f"write {meant}" if near else "use the words of task.vocabulary"
 
     def cut(self, text: str) -> list[str]:
         """Words and marks; a straight quote opens and closes by turns."""

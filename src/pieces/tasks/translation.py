@@ -34,7 +34,6 @@ class Translation(Task):
     verbs a tense and a number. Each sentence has one translation. ``batch`` writes both languages
     in one row for a decoder-only model, ``pairs`` apart for an encoder-decoder.
     Held out: who does what, the subject's noun with the verb with the object's noun.
-    Raises: TypeError, ValueError if held_out_share is not a number between 0 and 1.
     """
 
     def __init__(self, *, held_out_share: float = 0.2) -> None:

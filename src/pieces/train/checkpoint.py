@@ -1,5 +1,6 @@
 """A run in a file: written whole or not at all, read whole or not at all."""
 
+import math
 import os
 import pickle
 from dataclasses import asdict
@@ -24,8 +25,6 @@ class Checkpoint:
     """The file of a run. Of several processes the first reads and writes, and tells the others."""
 
     def __init__(self, path: str | Path) -> None:
-        if not isinstance(path, (str, Path)):
-            refuse("checkpoint", path, "must be a path", "pass 'run.pt', say", TypeError)
         self.path = Path(path)
         self.part = self.path.with_name(self.path.name + ".part") if self.path.name else self.path
         self.rank, self.world = rank_and_world()
@@ -43,9 +42,7 @@ class Checkpoint:
         Raises: FloatingPointError if a weight is no number; the old file stays.
         """
         for name, weight in model.named_parameters():
-            rule, remedy = "must be finite", "lower lr, lengthen warmup, or clip harder"
-            finite = bool(weight.isfinite().all())
-            require(finite, name, "nan or inf", rule, remedy, FloatingPointError)
+            still_finite(name, float(weight.detach().abs().max()) if weight.numel() else 0.0)
         random = self._gathered(_random_state(next(model.parameters()).device))
         if self.rank > 0:
             return
@@ -86,9 +83,8 @@ class Checkpoint:
         other = [name for name in ours if ours[name] != theirs[name]]
         seen, wanted = ({name: x[name] for name in other} for x in (ours, theirs))
         rule = f"the checkpoint was trained with {wanted}"
-        require(
-            not other, "config", seen, rule, f"use its config, or a file other than {self.path}"
-        )
+        remedy = f"use its config, or a file other than {self.path}"
+        require(not other, "config", seen, rule, remedy)
         if not len(losses) == len(norms) <= config.steps:
             self._refuse(f"tells {len(losses)} losses and {len(norms)} norms")
         self._require_same(_kinds(weights), _kinds(model.state_dict()))
@@ -144,9 +140,8 @@ class Checkpoint:
             optimizer.load_state_dict(moments)
             for parameter in (p for group in optimizer.param_groups for p in group["params"]):
                 for name in ("exp_avg", "exp_avg_sq"):
-                    shape = tuple(optimizer.state[parameter][name].shape)
-                    rule = f"must be {tuple(parameter.shape)}"
-                    require(shape == parameter.shape, name, shape, rule, "")
+                    if optimizer.state[parameter][name].shape != parameter.shape:
+                        raise ValueError(f"{name} is not {tuple(parameter.shape)}")
         except DAMAGE as error:
             self._refuse(f"holds an optimizer of other parameters ({error})")
 
@@ -162,6 +157,13 @@ class Checkpoint:
         """Name the file, and a way out."""
         remedy = "give the path of another file, or delete this one to begin anew"
         refuse("checkpoint", str(self.path), rule, remedy)
+
+
+def still_finite(what: str, value: float) -> None:
+    """Stop a run that has left the numbers. Raises: FloatingPointError."""
+    if not math.isfinite(value):
+        remedy = "lower lr, lengthen warmup, or clip harder"
+        refuse(what, value, "must be finite", remedy, FloatingPointError)
 
 
 def _kinds(weights: dict[str, Any]) -> dict[str, str]:

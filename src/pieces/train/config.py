@@ -2,16 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from pieces.checks import (
     Count,
+    DivisorOf,
+    NotNegative,
+    Positive,
+    Range,
+    Share,
+    Size,
+    check_fields,
     checked,
-    refuse,
-    require,
-    require_bool,
-    require_int,
-    require_number,
-    require_positive,
 )
 
 
@@ -30,48 +32,24 @@ class TrainConfig:
 
     """
 
-    steps: int
-    batch_size: int = 64
-    lr: float = 3e-3
-    warmup: int = 20
-    final_share: float = 0.1
-    weight_decay: float = 0.01
-    betas: tuple[float, float] = (0.9, 0.98)
-    clip: float = 1.0
-    seed: int = 0
+    steps: Size
+    batch_size: Size = 64
+    lr: Positive = 3e-3
+    warmup: Count = 20
+    final_share: Annotated[NotNegative, Range(at_most=1)] = 0.1
+    weight_decay: NotNegative = 0.01
+    betas: tuple[Share, Share] = (0.9, 0.98)
+    clip: Positive = 1.0
+    seed: Count = 0
     bf16: bool = True
-    accumulate: int = 1
+    accumulate: Annotated[Size, DivisorOf("batch_size")] = 1
 
     def __post_init__(self) -> None:
         """Check the numbers, and make them plain ones, which a checkpoint can hold."""
-        for name, minimum in (("steps", 1), ("batch_size", 1), ("warmup", 0), ("seed", 0)):
-            require_int(name, getattr(self, name), minimum=minimum)
-        require_int("accumulate", self.accumulate)
-        rule, remedy = "must divide batch_size", "choose a divisor"
-        whole = self.batch_size % self.accumulate == 0
-        require(whole, "accumulate", self.accumulate, f"{rule} = {self.batch_size}", remedy)
-        require_positive("lr", self.lr)
-        require_positive("clip", self.clip)
-        for name, highest in (("final_share", 1.0), ("weight_decay", math.inf)):
-            value = getattr(self, name)
-            require_number(name, value)
-            rule = f"must be in 0 .. {highest}"
-            require(0 <= value <= highest, name, value, rule, "pass a number in it")
-        require_bool("bf16", self.bf16)
-        object.__setattr__(self, "betas", _betas(self.betas))
+        check_fields(self)
         for name in ("lr", "clip", "final_share", "weight_decay"):
             object.__setattr__(self, name, float(getattr(self, name)))
-
-
-def _betas(betas: tuple[float, float] | list[float]) -> tuple[float, float]:
-    """The two as a tuple: as a list they would not equal those read from a checkpoint."""
-    if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-        refuse("betas", betas, "must be two numbers", "pass (0.9, 0.98)", TypeError)
-    for beta in betas:
-        require_number("betas", beta)
-        rule, remedy = "both must be at least 0 and below 1", "pass (0.9, 0.98)"
-        require(0 <= beta < 1, "betas", betas, rule, remedy)
-    return float(betas[0]), float(betas[1])
+        object.__setattr__(self, "betas", tuple(map(float, self.betas)))
 
 
 @checked

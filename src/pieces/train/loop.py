@@ -1,6 +1,5 @@
 """The loop: draw a batch, cut it up, go downhill; save now and then."""
 
-import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -13,15 +12,10 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
-from pieces.checks import (
-    checked,
-    refuse,
-    require,
-    require_int,
-)
+from pieces.checks import Size, checked, refuse, require
 from pieces.distributed import rank_and_world
 from pieces.losses import Loss, next_token_loss
-from pieces.train.checkpoint import Checkpoint
+from pieces.train.checkpoint import Checkpoint, still_finite
 from pieces.train.config import TrainConfig, learning_rate
 
 Draw = Callable[..., NamedTuple]
@@ -46,7 +40,7 @@ def train(
     *,
     loss: Loss = next_token_loss,
     checkpoint: str | Path | None = None,
-    save_every: int | None = None,
+    save_every: Size | None = None,
     progress: bool = True,
 ) -> Record:
     """Train the model where it lies, in place.
@@ -58,10 +52,8 @@ def train(
     Of several processes the first reads and writes it for all.
 
     """
-    if save_every is not None:
-        require_int("save_every", save_every)
-        rule, remedy = "needs a file to save to", "pass checkpoint="
-        require(checkpoint is not None, "save_every", save_every, rule, remedy)
+    if save_every is not None and checkpoint is None:
+        refuse("save_every", save_every, "needs a file to save to", "pass checkpoint=")
     run = _Run(model, config, loss, None if checkpoint is None else Checkpoint(checkpoint))
     bar = tqdm(total=config.steps, initial=run.step, disable=not progress or run.rank > 0)
     with bar:
@@ -84,13 +76,13 @@ class _Run:
     ) -> None:
         self.model, self.config, self.loss, self.checkpoint = model, config, loss, checkpoint
         self.trained = [p for p in model.parameters() if p.requires_grad]
-        rule, remedy = "has no parameter to train", "call requires_grad_() on some"
-        require(len(self.trained) > 0, "model", type(model).__name__, rule, remedy)
+        if not self.trained:
+            refuse("model", type(model).__name__, "has no parameter to train", "requires_grad_()")
         self.device = self.trained[0].device
         self.rank, self.world = rank_and_world()
-        rule = f"must be divided among {self.world} processes, in {config.accumulate} parts each"
-        fits = config.batch_size % (self.world * config.accumulate) == 0
-        require(fits, "batch_size", config.batch_size, rule, "choose a multiple")
+        if config.batch_size % (self.world * config.accumulate):
+            rule = f"must be divided among {self.world} processes, {config.accumulate} parts each"
+            refuse("batch_size", config.batch_size, rule, "choose a multiple")
         self.optimizer = torch.optim.AdamW(_groups(self.trained, config), betas=config.betas)
         self.optimizer.zero_grad(set_to_none=True)  # of what happened before
         self.data = torch.Generator().manual_seed(config.seed)
@@ -106,8 +98,7 @@ class _Run:
         """One step: the gradient of the mean over the targets of the whole batch."""
         _require_batch(batch, self.world * self.config.accumulate)
         whole = int((batch.targets != -100).sum())
-        rule = "has no target that counts"
-        require(whole > 0, "batch.targets", "all -100", rule, "draw batches with targets")
+        require(whole > 0, "batch.targets", "all -100", "none counts", "draw batches with targets")
         self.model.train()
         mean = sum(self._part(batch, part, whole) for part in range(self.config.accumulate))
         norm = nn.utils.clip_grad_norm_(self.trained, self.config.clip)
@@ -139,11 +130,9 @@ class _Run:
             fetched = [torch.stack(column).tolist() for column in zip(*self.unfetched, strict=True)]
             self.unfetched.clear()
             for loss, norm in zip(*fetched, strict=True):
-                for name, value in (("loss", loss), ("the gradient's norm", norm)):
-                    rule = f"must be finite, and is not at step {len(self.record.losses)}"
-                    remedy = "lower lr, lengthen warmup, or clip harder"
-                    if not math.isfinite(value):
-                        refuse(name, value, rule, remedy, FloatingPointError)
+                step = len(self.record.losses)
+                still_finite(f"loss of step {step}", loss)
+                still_finite(f"gradient's norm of step {step}", norm)
                 self.record.losses.append(loss)
                 self.record.norms.append(norm)
         return self.record
@@ -168,9 +157,9 @@ def _require_batch(batch: Any, shares: int) -> None:
     """Refuse what cannot be cut into equal shares."""
     named = isinstance(batch, tuple) and hasattr(batch, "_make") and hasattr(batch, "targets")
     fits = named and all(isinstance(rows, Tensor) and rows.ndim > 0 for rows in batch)
-    rule, remedy = "must be a named tuple of tensors, targets among them", "pass a task's batch"
-    require(fits, "draw(...)", type(batch).__name__, rule, remedy, TypeError)
+    seen, rule = type(batch).__name__, "must be a named tuple of tensors, targets among them"
+    require(fits, "draw(...)", seen, rule, "pass a task's batch", TypeError)
     sizes = {len(rows) for rows in batch}
-    rule = f"must be equal, and divided into {shares} shares"
-    remedy = "give each tensor its rows first, as many as batch_size says"
-    require(len(sizes) == 1 and max(sizes) % shares == 0, "rows", sorted(sizes), rule, remedy)
+    fits, rule = len(sizes) == 1, f"must be equal, and divided into {shares} shares"
+    fits = fits and max(sizes) % shares == 0
+    require(fits, "rows", sorted(sizes), rule, "give each tensor batch_size rows, its first axis")

@@ -65,7 +65,7 @@ def plain(config: Config) -> dict[str, Any]:
 
 
 def build_model(kind: str, fields: dict[str, Any]) -> nn.Module:
-    """The model of a kind and the plain fields of its config. Raises: ValueError."""
+    """The model of a kind and the plain fields of its config."""
     rule, remedy = f"must be one of {', '.join(KINDS)}", "get the file again"
     require(kind in KINDS, "kind", kind, rule, remedy)
     config = KINDS[kind].config

@@ -17,7 +17,7 @@ def load(name: str) -> Trained:
 
 
 def path_of(name: str) -> Path:
-    """Where the file of a model lies. Raises: ValueError if there is none of this name."""
+    """Where the file of a model lies."""
     rule = f"must be one of {', '.join(NAMES)}"
     require(name in NAMES, "name", name, rule, "choose one of them")
     return Path(__file__).parent / f"{name}.safetensors"

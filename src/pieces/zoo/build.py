@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Annotated
 
 import torch
 from torch import nn
 
 from pieces.attention import CachedAttention
 from pieces.blocks import Stack
-from pieces.checks import Size, checked, require, require_int
+from pieces.checks import OneOf, Range, Size, checked, one_of
 from pieces.embeddings import TokenEmbedding
 from pieces.masks import Device
 from pieces.models.decoder_only import DecoderOnly
@@ -39,15 +40,15 @@ WORDS = {
     "head": HEADS,
 }
 
+Name = Annotated[str, OneOf(MODEL_TABLE)]
+
 
 @checked
-def build(name: str, device: Device = "meta") -> nn.Module:
+def build(name: Name, device: Device = "meta") -> nn.Module:
     """The model of a row at its full size; on "meta" it has shapes but no numbers.
 
     Source: source text, Table 5.1.
     """
-    rule, remedy = "must be a model of the table", f"choose of {', '.join(MODEL_TABLE)}"
-    require(name in MODEL_TABLE, "name", name, rule, remedy)
     with torch.device(device):
         return assemble(MODEL_TABLE[name].built)
 
@@ -59,24 +60,20 @@ def assemble(architecture: Architecture) -> nn.Module:
     Causal models and "prefix" ones are ``DecoderOnly``, the other takes a source and a target. A
     prefix model sees its whole input unless told otherwise: pass ``masks.prefix(T, prefix_len)``.
     """
-    for field, parts in (WORDS | {"category": CATEGORIES, "embedding": EMBEDDINGS}).items():
-        word = getattr(architecture, field)
-        require(word in parts, field, word, "is unknown", f"choose of {', '.join(parts)}")
-    top = architecture.top
-    require(top in TOPS, "top", top, "is unknown", f"choose of {', '.join(TOPS)}")
-    require_int("n_layers", architecture.n_layers)
-    require_int("n_heads", architecture.n_heads)
+    for field, parts in (WORDS | HERE).items():
+        one_of(field, getattr(architecture, field), parts)
     return CATEGORIES[architecture.category](architecture)
 
 
 @checked
-def shrink(architecture: Architecture, *, n_layers: Size = 2, head_dim: int = 8) -> Architecture:
+def shrink(
+    architecture: Architecture, *, n_layers: Size = 2, head_dim: Annotated[int, Range(2)] = 8
+) -> Architecture:
     """The same architecture in small: what divides, shares or differs in it still does.
 
     4 heads stand for a power of 2 and 6 for any other number; grouped heads become 2 groups; the
     width of all heads keeps its ratio to d_model, and d_ff too (rounded).
     """
-    require_int("head_dim", head_dim, minimum=2)
     a = architecture
     n_heads = 4 if math.log2(a.n_heads).is_integer() else 6
     groups = {a.n_heads: n_heads, 1: 1}.get(a.kv_heads, 2)
@@ -165,3 +162,5 @@ CATEGORIES: dict[str, Callable[[Architecture], nn.Module]] = {
     "prefix": _decoder,
     "encoder-decoder": t5_of_row,
 }
+
+HERE = {"category": CATEGORIES, "embedding": EMBEDDINGS, "top": TOPS}

@@ -54,7 +54,8 @@ class QueryAttention(CachedAttention):
         cache: LayerCache = NO_CACHE,
     ) -> Float[Tensor, "B T D"]:
         """Shapes: x [B, T, D] -> [B, T, D]. Options and errors: as ``CachedAttention``."""
-        asked = self.position.asked(self._places(x, positions, cache)).to(x.dtype)
+        places = self._places(x, mask, None, positions, cache)
+        asked = self.position.asked(places).to(x.dtype)
         q, k, v = self.query(asked.expand_as(x)), self.key(x), self.value(x)
         q, k, v = (split_heads(y, self.head_dim) for y in (q, k, v))
         k, v = cache.update(k, v)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from pieces.checks import require
+from pieces.checks import Positive, Size, check_fields, one_of
 from pieces.zoo.printed import PRINTED, Printed
 
 STATED = ("n_layers", "n_heads", "d_model")
@@ -13,16 +13,16 @@ WEIGHTS = "the published weights, counted"
 class Architecture:
     """What is built. Words are keys of the dicts of parts in ``zoo.parts`` and ``zoo.build``.
 
-    Left out: n_kv_heads is n_heads, head_dim is d_model / n_heads. Sizes are checked when built.
+    Left out: n_kv_heads is n_heads, head_dim is d_model / n_heads.
     """
 
-    n_layers: int
-    n_heads: int
-    d_model: int
-    d_ff: int
-    vocab_size: int
-    n_kv_heads: int | None = None
-    head_dim: int | None = None
+    n_layers: Size
+    n_heads: Size
+    d_model: Size
+    d_ff: Size
+    vocab_size: Size
+    n_kv_heads: Size | None = None
+    head_dim: Size | None = None
     category: str = "causal"
     arrangement: str = "pre"
     norm: str = "LayerNorm"
@@ -32,11 +32,15 @@ class Architecture:
     embedding: str = "plain"
     head: str = "tied"
     top: str = "nothing"
-    max_seq_len: int = 2048
-    window: int | None = None
-    rotary_dim: int | None = None
-    rope_base: float = 10_000.0
-    norm_eps: float = 1e-5
+    max_seq_len: Size = 2048
+    window: Size | None = None
+    rotary_dim: Size | None = None
+    rope_base: Positive = 10_000.0
+    norm_eps: Positive = 1e-5
+
+    def __post_init__(self) -> None:
+        """Check the sizes; whether the words are known is seen when it is built."""
+        check_fields(self)
 
     @property
     def kv_heads(self) -> int:
@@ -98,15 +102,13 @@ class Row:
         known = {*FIELDS, *vars(self.printed)}
         for source in self.sources:
             for field in source.fields.split():
-                rule, remedy = "must be a field of Architecture", f"choose of {', '.join(FIELDS)}"
-                require(field in FIELDS, "source.fields", field, rule, remedy)
+                one_of("source.fields", field, FIELDS)
         for column in self.differences:
-            rule = "must be a column or a field"
-            require(column in known, "differences", column, rule, f"choose of {sorted(known)}")
+            one_of("differences", column, known)
 
     def source(self, field: str) -> str:
         """Where a field of ``built`` comes from. Raises: ValueError if there is no such field."""
-        require(field in FIELDS, "field", field, "must be a field", f"choose of {FIELDS}")
+        one_of("field", field, FIELDS)
         for source in self.sources:
             if field in source.fields.split():
                 return source.citation

@@ -1,5 +1,6 @@
 """T5, the one model of the table with an encoder."""
 
+from dataclasses import replace
 from functools import partial
 
 from torch import nn
@@ -25,11 +26,10 @@ def t5_of_row(a: Architecture) -> EncoderDecoder:
 
     Source: Raffel et al. 2020, 2.1. Raises: as ``zoo.assemble``, and ValueError for other parts.
     """
-    for field, word in ONLY.items():
-        rule, remedy = f"an encoder-decoder has {word!r}", "leave it so, or build a decoder"
-        require(getattr(a, field) == word, field, getattr(a, field), rule, remedy)
-    rule, remedy = f"an encoder-decoder has as many as heads, {a.n_heads}", "leave it out"
-    require(a.kv_heads == a.n_heads, "n_kv_heads", a.n_kv_heads, rule, remedy)
+    told = replace(a, n_kv_heads=a.kv_heads)  # left out, it is n_heads
+    for field, word in (ONLY | {"n_kv_heads": a.n_heads}).items():
+        seen, rule = getattr(told, field), f"an encoder-decoder has {word!r}"
+        require(seen == word, field, seen, rule, "leave it so, or build a decoder")
 
     sizes = (a.vocab_size, a.d_model, a.n_layers, a.n_heads, a.d_ff, a.head_size)
     parts = {

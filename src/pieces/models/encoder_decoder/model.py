@@ -8,22 +8,11 @@ from torch import Tensor, nn
 
 from pieces.blocks import Stack
 from pieces.cache import Cache
-from pieces.cache.fit import all_or_nothing, require_fit
-from pieces.checks import (
-    Positive,
-    checked,
-    refuse,
-    require_instance,
-    require_module,
-)
+from pieces.cache.fit import all_or_nothing
+from pieces.checks import Positive, checked, refuse
 from pieces.embeddings import TokenEmbedding
-from pieces.models.decoder_only import (
-    cached_positions,
-    keys_so_far,
-    require_model_mask,
-    require_texts,
-)
 from pieces.models.encoder_decoder.caches import Caches
+from pieces.models.fit import cached_positions, fitted, require_model_mask, require_texts
 from pieces.positions import PositionalEncoding
 
 Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
@@ -56,19 +45,11 @@ class EncoderDecoder(nn.Module):
         config: Any = None,
     ) -> None:
         super().__init__()
-        parts = {
-            "embedding": embedding,
-            "encoder": encoder,
-            "decoder": decoder,
-            "encoder_position": encoder_position or PositionalEncoding(),
-            "decoder_position": decoder_position or PositionalEncoding(),
-            "dropout": dropout or nn.Identity(),
-        }
-        optional = {"target_embedding": target_embedding, "head": head}
-        for name, part in parts.items() | {p for p in optional.items() if p[1] is not None}:
-            require_module(name, part)
-        for name, part in (parts | optional).items():
-            setattr(self, name, part)
+        self.embedding, self.target_embedding, self.head = embedding, target_embedding, head
+        self.encoder, self.decoder = encoder, decoder
+        self.encoder_position = encoder_position or PositionalEncoding()
+        self.decoder_position = decoder_position or PositionalEncoding()
+        self.dropout = dropout or nn.Identity()
         self.logit_scale, self.config = logit_scale, config
 
     def forward(
@@ -87,8 +68,8 @@ class EncoderDecoder(nn.Module):
         and call ``decode``, to save the encoder too.
         """
         require_texts("target_ids", target_ids)
+        require_texts("source_ids", source_ids)
         if source_mask is not None:
-            require_texts("source_ids", source_ids)
             require_model_mask("source_mask", source_mask, *source_ids.shape, source_ids.shape[1])
         memory = self.encode(source_ids, mask=source_mask)
         return self.decode(target_ids, memory, source_mask=source_mask, mask=mask, cache=cache)
@@ -128,16 +109,10 @@ class EncoderDecoder(nn.Module):
     ) -> Float[Tensor, "B T D"]:
         """The decoder's stream behind its last norm. Shapes: -> [B, T, D]. As ``forward``."""
         require_texts("target_ids", target_ids)
-        (B, T), S = target_ids.shape, target_ids.shape[1]
-        own, source = (None, None) if cache is None else require_caches(cache, memory)
-        if mask is not None:
-            require_model_mask("mask", mask, B, T, T if own is None else keys_so_far(own, T))
+        (B, T), (own, source) = target_ids.shape, caches_for(cache, memory)
         if source_mask is not None:
             require_model_mask("source_mask", source_mask, B, T, memory.shape[1])
-        if own is not None:
-            require_fit(own, self.decoder, mask, T)
-            S = own.reach(T)
-            mask = None if mask is None else mask[..., -S:]
+        mask, S = fitted(mask, own, self.decoder, target_ids)
         x = (self.target_embedding or self.embedding)(target_ids)
         positions = cached_positions(T, own, x.device)
         x = self.dropout(self.decoder_position.add(x, positions))
@@ -156,9 +131,10 @@ class EncoderDecoder(nn.Module):
         return Caches()
 
 
-def require_caches(cache: Caches, memory: Tensor) -> tuple[Cache, Cache]:
+def caches_for(cache: Caches | None, memory: Tensor) -> tuple[Cache | None, Cache | None]:
     """Its two parts; refuse what was begun with a source of another length."""
-    require_instance("cache", cache, Caches, "pass model.new_cache()")
+    if cache is None:
+        return None, None
     seen, S = cache.source.length(), memory.shape[1]
     if seen not in (0, S):
         rule = f"it holds a source of {seen} tokens, and memory has {S}"

@@ -1,14 +1,14 @@
 """The 2017 model: an encoder reads the source, a decoder writes the target and looks at both."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from torch import nn
 
 from pieces.attention import CachedAttention, CausalCore, CrossAttention, MultiHeadAttention
 from pieces.blocks import Block, CrossBlock, Stack
-from pieces.checks import checked, require_share
+from pieces.checks import Positive, Share, Size, checked
 from pieces.embeddings import TokenEmbedding
 from pieces.feedforward import FeedForward
 from pieces.models.config import Config
@@ -22,19 +22,14 @@ from pieces.residual import PostNorm
 class EncoderDecoderConfig(Config):
     """Sizes of the 2017 model; ``n_layers`` of each part."""
 
-    vocab_size: int
-    d_model: int = 512
-    n_layers: int = 6
-    n_heads: int = 8
-    d_ff: int = 2048
-    dropout: float = field(default=0.1, metadata={"own_check": True})
-    norm_eps: float = 1e-5
+    vocab_size: Size
+    d_model: Size = 512
+    n_layers: Size = 6
+    n_heads: Size = 8
+    d_ff: Size = 2048
+    dropout: Share = 0.1
+    norm_eps: Positive = 1e-5
     bias: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the fields. A share of dropout may be 0."""
-        super().__post_init__()
-        require_share("dropout", self.dropout)
 
 
 @checked

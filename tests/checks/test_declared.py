@@ -1,0 +1,191 @@
+"""``@checked``: who checks and who trusts, and what the decorator leaves as it was."""
+
+import inspect
+import pickle
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pieces.attention import MultiHeadAttention, attention
+from pieces.checks import Share, Size, check_fields, checked
+from pieces.norms import LayerNorm
+from pieces.scores import scaled_dot
+
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+@checked
+def inner(n: Size):
+    return n
+
+
+@checked(always=True)
+def seam(n: Size):
+    return n
+
+
+@checked
+def outer(n: Size, call: Any = inner):
+    return call(n - 1)
+
+
+@checked
+def runs(n: Size, call: Callable[[int], int]):
+    return call(n - 1)
+
+
+@checked(shields=False)
+def open_layer(n: Size):
+    return inner(n - 1)
+
+
+@checked
+def options(n: Size, **more: Any):
+    return inner(n - 1)
+
+
+def test_the_outermost_call_checks_and_the_inner_ones_trust():
+    with pytest.raises(ValueError, match="n = 0"):
+        inner(0)
+    assert outer(1) == 0
+    with pytest.raises(ValueError, match="n = 0"):
+        outer(1, seam)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: runs(1, inner), lambda: open_layer(1), lambda: options(1)]
+)
+def test_what_runs_other_peoples_code_is_no_outermost_call(call):
+    with pytest.raises(ValueError, match="n = 0"):
+        call()
+
+
+def test_an_error_ends_the_trust():
+    def fails(n):
+        raise RuntimeError
+
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            outer(1, fails)
+        with pytest.raises(ValueError, match="n = 0"):
+            inner(0)
+
+
+def test_trust_is_of_one_thread():
+    seen = []
+
+    def elsewhere(n):
+        def call():
+            try:
+                inner(0)
+            except ValueError as error:
+                seen.append(str(error))
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+        return n
+
+    outer(3, elsewhere)
+    assert len(seen) == 1
+
+
+def test_public_methods_are_checked_private_ones_and_inherited_ones_are_not_twice():
+    @checked
+    class Counter:
+        def __init__(self, n: Size):
+            self.n = n
+
+        def add(self, m: Size):
+            return self.n + m
+
+        def _add(self, m: Size):
+            return self.n + m
+
+        @staticmethod
+        def free(m: Size):
+            return m
+
+    assert Counter(1).add(2) == 3
+    assert Counter(1)._add(0) == 1
+    for wrong in (lambda: Counter(0), lambda: Counter(1).add(0)):
+        with pytest.raises(ValueError, match="= 0: must be at least 1"):
+            wrong()
+
+
+def test_arguments_may_be_given_by_place_or_name():
+    for call in (lambda: seam(0), lambda: seam(n=0)):
+        with pytest.raises(ValueError, match="n = 0"):
+            call()
+
+
+def test_fields_of_a_config_are_checked():
+    @dataclass(frozen=True)
+    class Config:
+        n: Size
+        dropout: Share = 0.0
+        flag: bool = True
+
+        def __post_init__(self):
+            check_fields(self)
+
+    Config(1, 0.5, False)
+    for wrong in ({"n": 0}, {"n": 1, "dropout": 1.0}, {"n": 1, "flag": "no"}, {"n": 1, "flag": 1}):
+        with pytest.raises((ValueError, TypeError), match="Remedy: "):
+            Config(**wrong)
+
+
+def test_signature_source_name_and_docstring_are_those_of_the_function():
+    assert list(inspect.signature(attention).parameters) == ["q", "k", "v", "mask", "bias", "score"]
+    assert inspect.getsource(scaled_dot).splitlines()[1].startswith("def scaled_dot(")
+    assert "class LayerNorm(nn.Module)" in inspect.getsource(LayerNorm)
+    assert scaled_dot.__name__ == "scaled_dot"
+    assert "Source: Vaswani" in scaled_dot.__doc__
+
+
+def test_checked_functions_and_modules_can_be_pickled():
+    assert pickle.loads(pickle.dumps(attention)) is attention
+    layer = MultiHeadAttention(8, 2)
+    x = torch.randn(1, 3, 8)
+    torch.testing.assert_close(pickle.loads(pickle.dumps(layer))(x), layer(x))
+
+
+@pytest.mark.parametrize("make", [lambda: MultiHeadAttention(8, 2), lambda: LayerNorm(8)])
+def test_compiled_code_is_one_graph_without_checks(make):
+    torch._dynamo.reset()
+    layer, x = make(), torch.randn(2, 3, 8)
+    compiled = torch.compile(layer, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(x), layer(x))
+    explained = torch._dynamo.explain(layer)(x)
+    assert explained.graph_count == 1
+
+
+def test_compiled_code_is_not_checked():
+    torch._dynamo.reset()
+
+    @checked
+    def halves(x: Float[Tensor, "B T D"]):
+        return x / 2
+
+    flat = torch.ones(3)
+    with pytest.raises(ValueError, match=r"x.shape = \(3,\)"):
+        halves(flat)
+    compiled = torch.compile(halves, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(flat), flat / 2)
+
+
+def test_a_module_given_as_an_argument_must_be_one():
+    @checked
+    def wraps(layer: nn.Module, other: nn.Module | None = None):
+        return layer
+
+    wraps(LayerNorm(2))
+    for wrong in (3, "LayerNorm", LayerNorm):
+        with pytest.raises(TypeError, match=r"layer = .*must be a module, already built"):
+            wraps(wrong)
