@@ -61,6 +61,13 @@ class TestApart:
             plus, minus = (shade(c["paper"], c[end], share) for end in (role, "negative"))
             assert apart(plus, minus, sight) >= 20
 
+    def test_signs_of_the_residual_stream(self, theme, sight):
+        """Its grey is that of ink half-way to the paper, so its negative numbers tend to blue."""
+        c = palette(theme)
+        for share in (0.3, 0.5, 0.8, 1.0):
+            minus = shade(c["paper"], c["accent"], share)
+            assert apart(shade(c["paper"], c["residual"], 1.0), minus, sight) >= 14
+
     def test_a_sign_and_no_sign(self, theme, sight):
         """Half of the largest is already not paper."""
         c = palette(theme)

@@ -3,7 +3,7 @@ import { css, h, mix, readColours } from "./dom.js";
 
 /** @typedef {[number, number, number]} Colour red, green, blue, 0 to 255 */
 
-const NAMES = ["paper", "ink", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output",
+const NAMES = ["paper", "ink", "accent", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output",
   "residual", "mask", "leak"];
 const STEPS = 64;
 /** @type {Colour} */
@@ -42,7 +42,8 @@ export function makeRamp(node, role, signed) {
     return { rgb: fill, fill: css(fill), text: css(readable(fill, c.ink, c.paper)) };
   });
   const up = shades(c[role] ?? c.weight);
-  const down = signed ? shades(c.negative) : up.slice(0, 1);
+  // The residual stream is grey, and ink on its way from the paper is grey too: its negative numbers are blue.
+  const down = signed ? shades(role === "residual" ? c.accent : c.negative) : up.slice(0, 1);
   return {
     ...c,
     /** The shade of a number: its size against `top`; a negative one is paper where the map has no signs. */
