@@ -16,6 +16,8 @@ INNER = {  # what is of use to the package itself only
     "pieces.checks.hints",
     "pieces.checks.kinds",
     "pieces.checks.refuse",
+    "pieces.checks.tensors",
+    "pieces.models.fit",
     "pieces.attention.tiles",
     "pieces.checkpoints.family",
     "pieces.checkpoints.layouts",
