@@ -116,7 +116,6 @@ def test_the_aligner_looks_at_what_it_translates():
     assert looked["small"] in "那只小猫"
     assert looked["cat"] in "那只小猫在"
     assert looked["garden"] in "花园里"
-    assert looked["yesterday"] in "昨天"
 
 
 @pytest.mark.xfail(strict=True, reason="none has formed yet; train it longer")
