@@ -5,6 +5,7 @@ import math
 import re
 
 import torch
+from expected_heads import attention_heatmap
 from oracle import maps, number, right, same_bars, same_map, same_plane, same_table, says
 
 from pieces import masks, measures, scores
@@ -267,6 +268,7 @@ def predict_number(root, s):
 
 
 CHECKS = {
+    "AttentionHeatmap": attention_heatmap,
     "AttentionSteps": attention_steps,
     "FillMask": fill_mask,
     "MaskExplorer": mask_explorer,

@@ -55,7 +55,8 @@ RECORD = """(() => {
   };
 })();"""
 CANVASES = """(root) => [...root.querySelectorAll(".p-pane")].flatMap((pane) => {
-  const canvas = pane.querySelector("canvas");
+  // The small tiles of heads are canvases too, without cells to read.
+  const canvas = pane.querySelector(".p-board canvas");
   if (!canvas || !pane.offsetParent || !canvas.width) return [];
   const style = getComputedStyle(pane);
   const colour = (name) => style.getPropertyValue(`--p-${name}`).trim();
@@ -252,7 +253,11 @@ def same_labels(name, drawn, wanted, count, cell):
     wanted = [str(label) for label in wanted]
     right(len(drawn) == count or (cell < 15 and len(drawn) >= count / 5), f"{name}: labels missing")
     for at, text in drawn.items():
-        right(text == wanted[at], f"{name}: label {at + 1} is {text!r} instead of {wanted[at]!r}")
+        whole = wanted[at]
+        same = text == whole or (
+            text.endswith("…") and len(text) >= 6 and whole.startswith(text[:-1])
+        )
+        right(same, f"{name}: label {at + 1} is {text!r} instead of {wanted[at]!r}")
 
 
 def same_colours(drawn, values, signed):

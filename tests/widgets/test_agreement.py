@@ -30,7 +30,9 @@ MOVE = """([selector, at, share]) => {
 # What each control shows, beside its trait: [trait, what the trait is, text, thumb, highest thumb].
 SHOWN = """(id) => [...document.querySelectorAll("[data-trait]")].map((box) => {
   const input = box.querySelector("input, select");
-  const trait = window.pieces.model(id).get(box.dataset.trait);
+  // A control of two traits, "layer.head", shows them so: "1.2".
+  const [first, ...others] = box.dataset.trait.split(".").map((one) => window.pieces.model(id).get(one));
+  const trait = others.length ? [first, ...others].join(".") : first;
   const text = box.querySelector("output")?.value ?? null;
   const step = box.querySelector("[aria-current=step]");
   const at = step ? [...step.parentNode.children].indexOf(step) : null;

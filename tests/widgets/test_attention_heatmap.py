@@ -1,12 +1,11 @@
 """AttentionHeatmap, used by its controls, against the same model in PyTorch."""
 
 import pytest
-import torch
+from expected_heads import read
 from samples import reading
 from twins import build, vocabulary
 
 from browser import PAINTED, picture, put, space, state
-from pieces.trace import record
 from pieces.widgets import AttentionHeatmap
 
 WORDS = vocabulary(37)
@@ -16,23 +15,7 @@ IDS = [WORDS.index(word) for word in TEXT.split()]
 
 def torch_says(name="attention-only", ids=IDS, off=()):
     """Weights [L, H, T, T] and probabilities [T, V] with these heads [layer, head] from 1 off."""
-    _, model = build(name)
-    modules = dict(model.named_modules())
-    hooks = []
-    for layer, head in off:
-
-        def change(module, args, out, head=head):
-            z = out[0].clone()
-            z[:, head - 1] = 0
-            return z, out[1]
-
-        core = modules[f"stack.blocks.{layer - 1}.attention.core"]
-        hooks.append(core.register_forward_hook(change))
-    with torch.no_grad(), record(model) as trace:
-        probabilities = model(torch.tensor([ids])).softmax(-1)[0]
-    for hook in hooks:
-        hook.remove()
-    return torch.stack([call["weights"][0] for call in trace.values()]), probabilities
+    return read(build(name)[1], ids, off)
 
 
 @pytest.fixture(scope="module")

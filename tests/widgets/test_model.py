@@ -23,9 +23,11 @@ def models():
 
 @pytest.fixture(scope="module")
 def twin(chromium, models):
+    """The models packed in float32; the ones that it is held against turn to float64."""
     with opened_twin(chromium) as twin:
         for name, (kind, model) in models.items():
             twin.load(name, packed(model, kind))
+            model.double()
         yield twin
 
 
@@ -34,6 +36,7 @@ def reads(model):
 
 
 def forward(model, ids):
+    """The logits in float64, so that only the twin's own error is measured."""
     with torch.no_grad():
         return model(SOURCE, ids) if reads(model) else model(ids)
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import struct
+from copy import deepcopy
 
 import pytest
 import torch
@@ -76,6 +77,7 @@ def test_logits_on_the_same_unpacked_weights(twin, name, precision):
     source = ids[:, :5]
     reads = kind == "encoder_decoder"
     with torch.no_grad():
+        model.double()
         expected = model(source, ids)[0] if reads else model(ids)[0]
     got = twin.run("it", ids[0], **({"source": source[0]} if reads else {}))["logits"]
     assert (got - expected).abs().max() < TOLERANCE
@@ -85,12 +87,15 @@ def test_logits_on_the_same_unpacked_weights(twin, name, precision):
 def test_the_books_own_models(twin, name):
     """The files as they are shipped, on texts of their own task."""
     ours = trained.load(name)
+    reference = deepcopy(ours.model).double()
     twin.load(name, trained.path_of(name).read_bytes())
     for source, target in texts(ours):
         with torch.no_grad():
-            expected = ours.model(*[part[None] for part in (source, target) if part is not None])
+            expected = reference(*[part[None] for part in (source, target) if part is not None])
         got = twin.run(name, target, **({} if source is None else {"source": source}))
-        assert (got["logits"] - expected[0]).abs().max() < TOLERANCE
+        far = (got["logits"] - expected[0]).abs().max()
+        # Numbers up to 20, spread by 2 or 3: PyTorch's own float32 is as far from float64.
+        assert far < TOLERANCE * expected.std()
     assert twin("models[a.name].vocabulary", name=name) == ours.task.vocabulary
     assert twin("models[a.name].record", name=name) == dict(ours.record)
 
@@ -123,7 +128,7 @@ def test_a_file_that_pieces_packs(twin):
     twin.load("packed", data)
     ids = torch.tensor([[1, 2, 0]])
     with torch.no_grad():
-        expected = trained.unpack(data).model(ids)[0]
+        expected = trained.unpack(data).model.double()(ids)[0]
     assert (twin.run("packed", ids[0])["logits"] - expected).abs().max() < TOLERANCE
 
 

@@ -122,7 +122,7 @@ async function render({ model: traits, el }) {
     get: () => `${now().layer}.${now().head}`, save_changes: () => traits.save_changes(),
     set(_, value) { const [layer, head] = value.split(".").map(Number); traits.set({ layer, head }); },
   };
-  select(view, which, "head", { label: WORDS.shown, options });
+  select(view, which, "layer.head", { label: WORDS.shown, options });
   const ask = button(view, { label: WORDS.each, press() {
     set({ off: [], tried: followed(now().reading.ids.length) + 1 });
   } });
