@@ -1,6 +1,7 @@
 """AttentionHeatmap, used by its controls, against the same model in PyTorch."""
 
 import pytest
+import torch
 from expected_heads import read
 from samples import reading
 from twins import build, vocabulary
