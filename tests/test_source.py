@@ -99,11 +99,26 @@ def test_a_property_and_a_classmethod():
     assert repr(code(Box.cube)) == "@classmethod\ndef cube(cls):\n    return cls()"
 
 
-def test_several_stand_one_after_the_other():
-    text = repr(code(masks.causal, masks.full))
-    assert text == f"{code(masks.causal)!r}\n\n\n{code(masks.full)!r}"
-    blocks = soup(masks.causal, masks.full).select(".pieces-code > .highlight pre")
-    assert [block.text.rstrip("\n") for block in blocks] == text.split("\n\n\n")
+def test_the_first_is_open_and_each_other_one_closed_under_its_name():
+    text = repr(code(masks.causal, masks.full, MultiHeadAttention.forward))
+    parts = [repr(code(thing)) for thing in (masks.causal, masks.full, MultiHeadAttention.forward)]
+    assert text == "\n\n\n".join(parts), "all of it is in the text"
+    page = soup(masks.causal, masks.full, MultiHeadAttention.forward)
+    (first,) = page.select(".pieces-code > .highlight pre")
+    others = page.select(".pieces-code > details.pieces-other")
+    assert [other.summary.text for other in others] == [
+        "full pieces.masks",
+        "MultiHeadAttention.forward pieces.attention.multi_head",
+    ]
+    assert not [details for details in page.select("details") if details.has_attr("open")]
+    closed = [other.select_one("details > .highlight pre") for other in others]
+    assert [pre.text.rstrip("\n") for pre in (first, *closed)] == parts
+    assert all(other.select_one(".pieces-more .pieces-file pre") for other in others)
+
+
+def test_one_alone_has_nothing_closed_but_its_docstring_and_file():
+    (details,) = soup(masks.causal).select("details")
+    assert details["class"] == ["pieces-more"]
 
 
 @pytest.mark.parametrize("thing", THINGS, ids=lambda thing: thing.__qualname__)
@@ -143,10 +158,12 @@ def test_a_notebook_gets_both():
     ids=lambda wrong: type(wrong).__name__,
 )
 def test_what_has_no_source_is_refused_by_name(wrong):
-    with pytest.raises(ValueError, match=r"things\[1\] = .* Remedy: pass the function"):
+    with pytest.raises(ValueError, match=r"others\[0\] = .* Remedy: pass the function"):
         code(masks.causal, wrong)
+    with pytest.raises(ValueError, match=r"first = .* Remedy: pass the function"):
+        code(wrong, masks.causal)
 
 
 def test_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"things = \(\)"):
+    with pytest.raises(TypeError, match="first"):
         code()

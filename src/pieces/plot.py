@@ -20,6 +20,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from pieces.checks import Number, OneOf, Text, checked, one_of, require
+from pieces.tables import table as table
 
 ROLE = {
     "query": "#133b8f",

@@ -1,7 +1,7 @@
 """The package's code on the page: ``code(masks.causal)`` shows what runs, without its docstring.
 
-A notebook shows it highlighted, with docstring and file one press away; where nothing was run, or
-nothing but text is drawn, it is the same code as text.
+A notebook shows it highlighted, with docstring and file one press away, and so is each further
+thing that was named; where nothing was run, or nothing but text is drawn, it is all code as text.
 """
 
 import ast
@@ -27,6 +27,8 @@ STYLE = """
 .pieces-code .line { display: block; padding-left: var(--hang);
   text-indent: calc(-1 * var(--hang)); }
 .pieces-code summary { cursor: pointer; padding: .4em 0; opacity: .8; }
+.pieces-code .pieces-other { margin: .4em 0; border-top: 1px solid #8885; }
+.pieces-code .pieces-other > summary code { font-weight: 600; background: none; }
 .pieces-code .pieces-file pre { max-height: 26em; overflow: auto; }
 .pieces-code :is(.k, .kn, .kc, .kd, .ow) { color: var(--jp-mirror-editor-keyword-color, inherit);
   font-weight: 600; }
@@ -51,29 +53,29 @@ class Excerpt(NamedTuple):
 class Code:
     """Some excerpts of the package, as a notebook shows them: HTML, or the same as text."""
 
-    def __init__(self, excerpts: list[Excerpt]) -> None:
-        self.excerpts = excerpts
+    def __init__(self, first: Excerpt, *others: Excerpt) -> None:
+        self.excerpts = [first, *others]
 
     def __repr__(self) -> str:
         """Return the code alone."""
         return "\n\n\n".join(excerpt.code for excerpt in self.excerpts)
 
     def _repr_html_(self) -> str:
-        blocks = "".join(map(_block, self.excerpts))
+        first, *others = self.excerpts
+        blocks = _block(first) + "".join(map(_closed, others))
         return f'<div class="pieces-code"><style>{STYLE}</style>{blocks}</div>'
 
 
-def code(*things: Any) -> Code:
+def code(first: Any, *others: Any) -> Code:
     """Show the code of functions, classes or methods: signature and body as they stand in the file.
 
-    Docstrings and the decorators that check arguments are left out; one press shows them, and the
-    whole file.
+    The first one is open, each other one waits closed under its name. Docstrings and the decorators
+    that check arguments are left out; one press shows them, and the whole file.
 
     Raises: ValueError for what is none of the three, or is not written in Python.
     """
-    rule, remedy = "must name a function, a class or a method", "pass one, such as masks.causal"
-    require(bool(things), "things", things, rule, remedy)
-    return Code([_excerpt(f"things[{at}]", thing) for at, thing in enumerate(things)])
+    more = (_excerpt(f"others[{at}]", thing) for at, thing in enumerate(others))
+    return Code(_excerpt("first", first), *more)
 
 
 def _excerpt(argument: str, thing: Any) -> Excerpt:
@@ -116,14 +118,22 @@ def _left_out(tree: ast.AST, lines: list[str]) -> Iterator[int]:
                 yield from range(decorator.lineno, decorator.end_lineno + 1)
 
 
+def _closed(excerpt: Excerpt) -> str:
+    """The same under its name, closed."""
+    name, module = html.escape(excerpt.name), html.escape(excerpt.module)
+    summary = f"<summary><code>{name}</code> <span>{module}</span></summary>"
+    return f'<details class="pieces-other">{summary}{_block(excerpt)}</details>'
+
+
 def _block(excerpt: Excerpt) -> str:
     """The code, and behind one press the docstring and the file."""
     name, module = html.escape(excerpt.name), html.escape(excerpt.module)
     docstring = f"<pre>{html.escape(excerpt.docstring)}</pre>" if excerpt.docstring else ""
     label = f"the file of {module}"
+    summary = f"<summary>{module}.{name}: docstring and file</summary>"
     return (
         f'<div class="highlight">{_pre(excerpt.code)}</div>'
-        f"<details><summary>{module}.{name}: docstring and file</summary>{docstring}"
+        f'<details class="pieces-more">{summary}{docstring}'
         f'<div class="pieces-file" data-module="{module}" data-name="{name}">'
         f'<div class="highlight" role="region" tabindex="0" aria-label="{label}">'
         f"{_pre(excerpt.file)}</div></div><!-- file --></details>"

@@ -1,0 +1,107 @@
+"""A small table of results: text that a test compares, HTML that a page lays out."""
+
+import html
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from tabulate import tabulate
+
+from pieces.checks import Count, Filled, checked, require
+
+GROUPED = 10_000  # from here on, three digits stand together: 363,000
+
+# For notebooks, whose own tables are striped, right-aligned and small. The site has its own.
+STYLE = """
+.pieces-table { max-width: 100%; overflow-x: auto; }
+.pieces-table table { border-collapse: collapse; margin: .5em 0; font-size: 1em; }
+.pieces-table caption { caption-side: top; text-align: left; padding-bottom: .5em; opacity: .8; }
+.pieces-table :is(th, td) { padding: .35em 1.2em .35em 0; border-bottom: 1px solid #8885;
+  text-align: left; background: none; font-weight: inherit; }
+.pieces-table thead th { border-bottom-width: 2px; font-weight: 600; }
+.pieces-table .number { text-align: right; font-variant-numeric: tabular-nums; }
+"""
+
+
+class Table:
+    """Rows under headers, as a notebook shows them: HTML, or the same as text."""
+
+    def __init__(self, cells: list[list[str]], headers: list[str], numbers: list[bool], name: str):
+        self.cells, self.headers, self.numbers, self.caption = cells, headers, numbers, name
+
+    def __repr__(self) -> str:
+        """Return the table as text, laid out by spaces."""
+        sides = ["right" if number else "left" for number in self.numbers]
+        options = {"tablefmt": "simple", "colalign": sides, "disable_numparse": True}
+        text = tabulate(self.cells, self.headers, **options)
+        lines = "\n".join(line.rstrip() for line in text.splitlines())
+        return f"{self.caption}\n\n{lines}" if self.caption else lines
+
+    def _repr_html_(self) -> str:
+        caption = f"<caption>{html.escape(self.caption)}</caption>" if self.caption else ""
+        head = self._row(self.headers, 'th scope="col"', 'th scope="col"')
+        rows = "".join(self._row(row, 'th scope="row"', "td") for row in self.cells)
+        label = html.escape(self.caption or ", ".join(self.headers), quote=True)
+        return (
+            f'<div class="pieces-table" role="region" tabindex="0" aria-label="{label}">'
+            f"<style>{STYLE}</style><table>{caption}<thead>{head}</thead>"
+            f"<tbody>{rows}</tbody></table></div>"
+        )
+
+    def _row(self, texts: list[str], first: str, other: str) -> str:
+        """One row: its first cell names it."""
+        cells = []
+        for at, (text, number) in enumerate(zip(texts, self.numbers, strict=True)):
+            tag = first if at == 0 else other
+            side = ' class="number"' if number else ""
+            cells.append(f"<{tag}{side}>{html.escape(text)}</{tag[:2]}>")
+        return f"<tr>{''.join(cells)}</tr>"
+
+
+@checked
+def table(
+    rows: Annotated[Sequence, Filled()],
+    headers: Annotated[Sequence, Filled()],
+    *,
+    digits: Count | Sequence[int] = 2,
+    caption: str = "",
+) -> Table:
+    """Make a table of results; put it last in a cell, or hand it to ``display``.
+
+    A whole number stays whole, another one has so many digits behind the point (one for all
+    columns, or one for each); a column with numbers is right-aligned. The first cell names its row.
+
+    Raises: TypeError for a cell that is no text and no number, ValueError for a ragged table.
+    """
+    names = [_text(name, 0) for name in headers]
+    each = list(digits) if isinstance(digits, Sequence) else [digits] * len(names)
+    _fits("digits", each, names)
+    for at, row in enumerate(rows):
+        _fits(f"rows[{at}]", row, names)
+    cells = [[_text(cell, n) for cell, n in zip(row, each, strict=True)] for row in rows]
+    numbers = [
+        any(not isinstance(cell, str) for cell in column) for column in zip(*rows, strict=True)
+    ]
+    return Table(cells, names, numbers, caption)
+
+
+def _fits(argument: str, row: Sequence, names: list[str]) -> None:
+    """Refuse a row that is no list of as many as there are headers."""
+    fits = isinstance(row, list | tuple) and len(row) == len(names)
+    require(fits, argument, row, f"must be a list of {len(names)}", "give one for each header")
+
+
+@checked(always=True)
+def _text(cell: Any, digits: Count) -> str:
+    """One cell as it is read: −0.25, 363,000, ∞."""
+    known = isinstance(cell, str | int | float) and not isinstance(cell, bool)
+    rule, remedy = "must be a text, an int or a float", "pass x.item() of a tensor"
+    require(known, "cell", cell, rule, remedy, TypeError)
+    if isinstance(cell, str):
+        return cell
+    if math.isnan(cell):
+        return "not a number"
+    grouped = "," if abs(cell) >= GROUPED else ""
+    text = f"{cell:{grouped}}" if isinstance(cell, int) else f"{cell:{grouped}.{digits}f}"
+    zero = text.startswith("-") and not text.strip("-0.")  # a −0.00 would differ between machines
+    return text.removeprefix("-") if zero else text.replace("-", "−").replace("inf", "∞")
