@@ -14,7 +14,7 @@ from pieces.tasks import Reverse
 from pieces.trained.packing import quantised, restore
 
 TOLERANCE = 1e-5
-TRAINED = [n for n in trained.NAMES if n != "aligner" and trained.path_of(n).exists()]
+TRAINED = [n for n in trained.NAMES if trained.path_of(n).exists()]
 
 
 @pytest.fixture(scope="module")
