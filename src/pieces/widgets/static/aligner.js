@@ -1,4 +1,4 @@
-/** The twin of `pieces.models.aligner`: a GRU in both directions reads, another writes and looks back at it. */
+/** The twin of `pieces.models.aligner`: one GRU in both directions reads, another writes and looks back. */
 import { dot, linear, softmaxInPlace, tensor } from "./flat.js";
 import { need, projection } from "./layers.js";
 import { lookUp } from "./decoder.js";
@@ -16,7 +16,8 @@ const sigmoid = (x) => 1 / (1 + Math.exp(-x));
  * @returns {(x: Float32Array, state: Float32Array) => Float32Array}
  */
 function gru(weights, name, suffix = "") {
-  const [W, U, b, c] = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"].map((part) => need(weights, `${name}.${part}${suffix}`).data);
+  const [W, U, b, c] = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"]
+    .map((part) => need(weights, `${name}.${part}${suffix}`).data);
   return (x, state) => {
     const D = state.length;
     const fromX = linear(x, 1, W, b, 3 * D, x.length);
@@ -35,11 +36,12 @@ const joined = (a, b) => Float32Array.of(...a, ...b);
 export function aligner({ config, tensors: weights }) {
   const { d_model: D, score_dim: K } = config;
   const [half, table] = [D / 2, need(weights, "embedding.weight")];
-  const [onward, backward, write] = [gru(weights, "reader", "_l0"), gru(weights, "reader", "_l0_reverse"), gru(weights, "writer")];
+  const [onward, backward] = ["_l0", "_l0_reverse"].map((way) => gru(weights, "reader", way));
+  const write = gru(weights, "writer");
   const [start, mix, head] = ["start", "mix", "head"].map((name) => projection(weights, name));
   const [W, U, v] = ["W", "U", "v"].map((part) => need(weights, `core.score.${part}.weight`).data);
 
-  /** @param {string} name @param {number[]} ids @param {Watcher} watch */
+  /** One vector for each token. @param {number[]} ids @param {Watcher} watch */
   function embedded(ids, watch) {
     const x = lookUp(table, ids);
     watch.note("embedding", "output", tensor(x, [ids.length, D]));
@@ -51,7 +53,9 @@ export function aligner({ config, tensors: weights }) {
   function weigh({ keys, state }) {
     const q = linear(state, 1, U, null, K, D);
     const A = new Float32Array(keys.length / K);
-    for (let s = 0; s < A.length; s++) A[s] = dot(v, 0, q.map((x, k) => Math.tanh(x + keys[s * K + k])), 0, K);
+    for (let s = 0; s < A.length; s++) {
+      A[s] = dot(v, 0, q.map((x, k) => Math.tanh(x + keys[s * K + k])), 0, K);
+    }
     softmaxInPlace(A, 0, A.length);
     return A;
   }
@@ -70,6 +74,7 @@ export function aligner({ config, tensors: weights }) {
       const x = embedded(source, watch);
       const S = x.length;
       const annotations = new Float32Array(S * D);
+      /** @type {Float32Array[]} */
       let [there, back] = [new Float32Array(half), new Float32Array(half)];
       for (let s = 0; s < S; s++) {
         there = onward(x[s], there);
@@ -80,8 +85,8 @@ export function aligner({ config, tensors: weights }) {
       const state = start(annotations.slice(half, D), 1, watch).map(Math.tanh);
       return { annotations, keys: linear(annotations, S, W, null, K, D), state, length: 0 };
     },
-    /** The logits of these target tokens, which follow on those remembered. @param {Remembered} memory @param {number[]} ids
-     *  @param {Watcher} watch @param {{last?: boolean}=} options */
+    /** The logits of these target tokens, which follow on those remembered.
+     *  @param {Remembered} memory @param {number[]} ids @param {Watcher} watch @param {{last?: boolean}=} options */
     logits(memory, ids, watch, { last = false } = {}) {
       const S = memory.annotations.length / D;
       const rows = embedded(ids, watch).map((word) => {
@@ -91,7 +96,8 @@ export function aligner({ config, tensors: weights }) {
         return { A, context, hidden: mix(joined(memory.state, context), 1, watch).map(Math.tanh) };
       });
       memory.length += ids.length;
-      const all = (part, size) => tensor(Float32Array.from(rows.flatMap((row) => [...row[part]])), [1, ids.length, size]);
+      const numbers = (part) => Float32Array.from(rows.flatMap((row) => [...row[part]]));
+      const all = (part, size) => tensor(numbers(part), [1, ids.length, size]);
       watch.note("core", "weights", all("A", S));
       watch.note("core", "output", all("context", D));
       const y = all("hidden", D).data;
