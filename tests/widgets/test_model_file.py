@@ -15,7 +15,7 @@ from pieces.tasks import Reverse
 from pieces.trained.packing import quantised, restore
 
 TOLERANCE = 1e-5
-TRAINED = [n for n in trained.NAMES if n != "aligner" and trained.path_of(n).exists()]
+TRAINED = [n for n in trained.NAMES if trained.path_of(n).exists()]
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,6 @@ def texts(ours):
     return [(source[mask], target) for source, mask, target in rows]
 
 
-@pytest.mark.skipif("translator" not in TRAINED, reason="no translator is shipped")
 def test_the_page_reads_typed_text_as_the_task_does(twin):
     ours = trained.load("translator")
     twin.load("translator", trained.path_of("translator").read_bytes())

@@ -8,7 +8,14 @@ import yaml
 from oracle import check, recorded, wrong
 
 from pieces import masks
-from pieces.widgets import AttentionSteps, FillMask, MaskExplorer, PredictNumber, ScoreFunctions
+from pieces.widgets import (
+    Alignment,
+    AttentionSteps,
+    FillMask,
+    MaskExplorer,
+    PredictNumber,
+    ScoreFunctions,
+)
 
 X = (3 * torch.randn(6, 3, generator=torch.Generator().manual_seed(4))).round(decimals=2)
 
@@ -46,6 +53,9 @@ PICTURES = {
     "line": (lambda: ScoreFunctions(score="dot", D=1, n_keys=3), None),
     "fill": (lambda: FillMask(question="Causal?", answer=masks.causal(3, 4), rows=list("abc"),
                               columns=list("wxyz")), wrong_fill),
+    "aligned": (lambda: Alignment(), None),
+    "unchosen": (lambda: Alignment(text="明天那只大狗会在街上追两只鸟。", word=0), None),
+    "spread": (lambda: Alignment(text="昨天那个学生看见书", word=3), None),
     "predict": (lambda: PredictNumber(question="1/4?", answer=0.25), right_number),
 }  # fmt: skip
 

@@ -236,6 +236,6 @@ class TestNotebook:
         assert SORRY in got["text"]
 
     def test_a_file_of_an_unknown_kind_is_said(self, bench):
-        got = self.drawn(bench, reading(), packed(build("llama")[1], "aligner"))
-        assert "kind = aligner" in got["error"]
+        got = self.drawn(bench, reading(), packed(build("llama")[1], "rnn"))
+        assert "kind = rnn" in got["error"]
         assert SORRY in got["text"]

@@ -28,13 +28,19 @@ MODELS = {
     "translator": ("encoder_decoder", {"n_heads": 3}),
     "translator-bare": ("encoder_decoder", {"n_heads": 2, "bias": False, "n_layers": 1}),
 }
+# Between two GRUs: no layers and no heads, so that what is asked of the others is not asked of them.
+ALIGNERS = {
+    "aligner": ("aligner", {"score_dim": 7}),
+    "aligner-narrow": ("aligner", {"score_dim": 1, "d_model": 2}),
+    "aligner-odd": ("aligner", {"score_dim": 13, "d_model": 22, "vocab_size": 41}),
+}
 SIZES = {"vocab_size": 37, "d_model": 24, "n_layers": 2, "d_ff": 35, "max_seq_len": 19}
 WORDS = ["<story>", ".", ",", "the", "Tom", "blue", "book", "ice-cream", "can't", "'s", "“", "”"]
 
 
 def build(name: str, **more) -> tuple[str, nn.Module]:
     """Return the kind and a random model; its weights are far from those a builder starts with."""
-    kind, own = MODELS[name]
+    kind, own = (MODELS | ALIGNERS)[name]
     config, builder = KINDS[kind]
     fields = {k: v for k, v in SIZES.items() if k in config.__dataclass_fields__} | own | more
     model = builder(config(**fields)).eval()

@@ -1,5 +1,6 @@
 """The book's widgets: pictures whose arithmetic runs in the browser."""
 
+from pieces.widgets.alignment import Alignment
 from pieces.widgets.attention_heatmap import AttentionHeatmap
 from pieces.widgets.attention_steps import AttentionSteps
 from pieces.widgets.fill_mask import FillMask
@@ -8,6 +9,7 @@ from pieces.widgets.predict_number import PredictNumber
 from pieces.widgets.score_functions import ScoreFunctions
 
 __all__ = [
+    "Alignment",
     "AttentionHeatmap",
     "AttentionSteps",
     "FillMask",

@@ -16,6 +16,7 @@
  *   State}} Result
  *   logits and probabilities are [T, V]; those at t are of the token behind token t
  */
+import { aligner } from "./aligner.js";
 import { tensor } from "./flat.js";
 import { decoderOnly } from "./decoder.js";
 import { encoderDecoder } from "./encoder_decoder.js";
@@ -26,7 +27,8 @@ import { vocabularyOf } from "./vocabulary.js";
 import { weightsOf } from "./weights.js";
 
 const TWINS = {
-  llama: decoderOnly, mixtral: decoderOnly, attention_only: decoderOnly, gpt2: decoderOnly, encoder_decoder: encoderDecoder,
+  llama: decoderOnly, mixtral: decoderOnly, attention_only: decoderOnly, gpt2: decoderOnly,
+  encoder_decoder: encoderDecoder, aligner,
 };
 /** @param {Tensor} logits @returns {Tensor} */
 function softmaxOf({ data, shape: [T, V] }) {
@@ -65,7 +67,7 @@ export class TrainedModel {
     /** How many tokens it can read; Infinity where its positions have no end. */
     this.longest = this.twin.longest;
     /** Whether it reads a source first. */
-    this.reads = this.kind === "encoder_decoder";
+    this.reads = this.kind === "encoder_decoder" || this.kind === "aligner";
     /** @private */
     this.words = vocabularyOf(this.vocabulary);
   }

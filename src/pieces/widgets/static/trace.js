@@ -20,7 +20,7 @@
  */
 
 const WORDS = {
-  weights: (name, key) => key === "weights" && name.endsWith(".core"),
+  weights: (name, key) => key === "weights" && /(^|\.)core$/.test(name),
   stream: (name, key) => key === "output" && /(^|\.)blocks\.\d+$|^embedding_norm$/.test(name),
   hidden: (name, key) => key === "output" && name.endsWith(".feed_forward.dropout"),
   routing: (name) => name.endsWith(".feed_forward.router"),

@@ -3,8 +3,9 @@ import { h, text } from "./kit.js";
 import { near } from "./tokens.js";
 
 /**
- * @param {Object} view @param {Object} traits @param {import("./model.js").TrainedModel} model
- * @param {Record<string, any>} say `typed`, `unknown`, `empty`, `try`, `replace`, `long`
+ * @param {Object} view @param {Object} traits @param {{vocabulary: string[]}} model
+ * @param {Record<string, any>} say `typed`, `unknown`, `empty`, `try`, `replace`, `long`; `hint`, which stands there where
+ *   nothing else is to be said; `offers`, where they are not words spelled almost alike
  */
 export function typedText(view, traits, model, say) {
   const note = h("p", { class: "p-typed-note", role: "status" });
@@ -23,14 +24,14 @@ export function typedText(view, traits, model, say) {
   view.onDispose(() => clearTimeout(resting));
   function explain({ unknown, over, words }) {
     const [first] = unknown;
-    const offers = first ? near(first, model.vocabulary).map(offer(first)) : [];
-    const whole = words.length ? "" : say.empty;
+    const offers = first ? (say.offers?.(first) ?? near(first, model.vocabulary)).map(offer(first)) : [];
+    const whole = words.length ? say.hint ?? "" : say.empty;
     note.replaceChildren(first ? say.unknown(unknown) : whole, offers.length ? say.try : "", ...offers, over ? say.long(words.length) : "");
   }
   let told = null;
   return {
     box: h("div", { class: "p-typing" }, field, note),
-    /** @param {import("./reading.js").Reading} reading */
+    /** @param {{words: string[], unknown: string[], over: boolean}} reading */
     draw(reading) {
       const typed = text(traits, "text");
       if (field.value !== typed) field.value = typed;
