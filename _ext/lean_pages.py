@@ -22,6 +22,7 @@ REPAIRS = (  # what axe-core and a stopwatch find in the stock pages
         '<div class="pst-scrollable-table-container" tabindex="0">',
     ),
     ('role="doc-biblioentry"', 'role="listitem"'),
+    ('<summary aria-label="Toggle hidden content">', "<summary>"),  # it hid what one reads there
     # The theme is known from the start: else the whole page is styled twice, and flashes.
     (
         'document.documentElement.dataset.theme = localStorage.getItem("theme") || "auto";',

@@ -16,6 +16,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 CELL_METADATA = {"tags", "mystnb"}
 TEXTS = ("text/plain",)
 SOLUTION = {"code_prompt_hide": "Hide the solution", "code_prompt_show": "Show the solution"}
+CHECK = {"code_prompt_hide": "Hide the check", "code_prompt_show": "✓ Show the check"}
 
 
 def repository() -> str:
@@ -64,13 +65,16 @@ def committed_form(notebook):
     form = nbformat.from_dict(notebook)
     form.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     form.nbformat, form.nbformat_minor = 4, 5
+    prompts = CHECK
     for number, cell in enumerate(form.cells):
+        if cell.cell_type == "markdown" and (title := re.search(r"^## (.+)$", cell.source, re.M)):
+            prompts = SOLUTION if title[1].strip() == "Exercises" else CHECK
         cell.id = f"cell-{number:03d}"
         cell.metadata = nbformat.from_dict(
             {key: cell.metadata[key] for key in sorted(CELL_METADATA & set(cell.metadata))}
         )
         if "hide-cell" in cell.metadata.get("tags", []):
-            cell.metadata["mystnb"] = nbformat.from_dict(SOLUTION)
+            cell.metadata["mystnb"] = nbformat.from_dict(prompts)
         cell.source = re.sub(r"[ \t]+$", "", cell.source, flags=re.M).strip("\n")
         cell.pop("attachments", None)
         if cell.cell_type == "code":

@@ -1,12 +1,13 @@
 """The package's code as a chapter shows it, on the site: its style, and a link to the source page.
 
-In a notebook `code(...)` brings its colours and the whole file along. The site has both already.
+In a notebook `code(...)` brings its colours and the whole file along, a table its style. The site
+has them already.
 """
 
 import html
 import re
 
-STYLE = re.compile(r'(<div class="pieces-code">)\s*<style>.*?</style>', re.S)
+STYLE = re.compile(r'(<div class="pieces-(?:code|table)"[^>]*>)\s*<style>.*?</style>', re.S)
 FILE = re.compile(
     r'<div class="pieces-file" data-module="(?P<module>[\w.]+)" data-name="(?P<name>[^"]+)">'
     r".*?<!-- file -->",
@@ -34,7 +35,7 @@ def link(app, pagename, documented):
 
 def link_sources(app, pagename, templatename, context, doctree):
     """Rewrite the code of one page."""
-    if "pieces-code" in context.get("body", ""):
+    if "pieces-" in context.get("body", ""):
         documented = getattr(app.env, "_viewcode_modules", {})
         body = STYLE.sub(r"\1", context["body"])
         context["body"] = FILE.sub(link(app, pagename, documented), body)

@@ -120,6 +120,7 @@ def opened(
     url: str,
     *,
     width: int = 1280,
+    height: int = 900,
     dark: bool = False,
     touch: bool = False,
     init: str = "",
@@ -129,7 +130,7 @@ def opened(
     `page.record` holds what went wrong and what was asked for.
     """
     context = chromium.new_context(
-        viewport={"width": width, "height": 900},
+        viewport={"width": width, "height": height},
         color_scheme="dark" if dark else "light",
         has_touch=touch,
         reduced_motion="reduce",

@@ -1,0 +1,50 @@
+"""What waits closed on a page: the notes on the source texts, and code that is not the idea.
+
+The section "Notes on the source texts" becomes one closed block. A page with folded code gets one
+switch that opens all of it; `_static/folded.js` works it. Without JavaScript each part still opens
+by itself, for all of them are `<details>`.
+"""
+
+import re
+
+from docutils import nodes
+
+NOTES = "Notes on the source texts"
+# The theme's own heading holds a link, which may not stand in what is pressed.
+HEADING = f'<details class="pieces-notes"><summary><h2>{NOTES}</h2></summary><div>'
+SWITCH = (
+    '<p class="pieces-switch"><button type="button" data-show="Show all code" '
+    'data-hide="Hide code">Show all code</button></p>'
+)
+FOLDED = re.compile(r'<details class="[^"]*\b(?:above-input|pieces-other)\b')
+TITLE = re.compile(r"</h1>")
+
+
+def raw(html):
+    """Return a node that is written as it stands."""
+    return nodes.raw("", html, format="html")
+
+
+def close_notes(app, doctree, docname):
+    """Close the notes: their heading is what one presses."""
+    for section in doctree.findall(nodes.section):
+        if section.children and section[0].astext() == NOTES:
+            rest = section.children[1:]
+            section.children = []
+            section += [raw(HEADING), *rest, raw("</div></details>")]
+
+
+def add_switch(app, pagename, templatename, context, doctree):
+    """Put the switch under the title of a page with folded code, and its script on the page."""
+    body = context.get("body", "")
+    if FOLDED.search(body):
+        context["body"] = TITLE.sub(lambda end: end[0] + SWITCH, body, count=1)
+    if FOLDED.search(body) or "pieces-notes" in body:
+        app.add_js_file("folded.js")
+
+
+def setup(app):
+    """Connect to Sphinx."""
+    app.connect("doctree-resolved", close_notes, priority=900)
+    app.connect("html-page-context", add_switch, priority=600)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
