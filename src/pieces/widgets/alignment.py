@@ -1,4 +1,4 @@
-"""Alignment: which Chinese characters a trained aligner looked at for each word it wrote."""
+"""Alignment: which Chinese characters a trained aligner looked at for each English word."""
 
 import functools
 from collections.abc import Mapping, Sequence

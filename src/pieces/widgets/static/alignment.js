@@ -18,7 +18,7 @@ const WORDS = {
   /** Each sentence, and the English word that is followed at first. */
   examples: [
     ["昨天那个老师拿走了两本书。", 5], ["每天两个老师听见那只小鸟。", 5], ["昨天那个新学生在学校里画了一朵花。", 6],
-    ["明天那只大狗会在街上追两只鸟。", 8], ["昨天两个孩子在河边找到了一个大球。", 6],
+    ["明天那只大狗会在街上追两只鸟。", 7], ["昨天两个孩子在河边找到了一个大球。", 6],
   ],
   typed: (n) => `A sentence of the ${n} Chinese characters that the model knows`,
   hint: "Change a character, or type an English word such as dog: its Chinese is offered here.",
@@ -32,6 +32,7 @@ const WORDS = {
   left: "The Chinese sentence",
   right: "Its English words, in the order in which they are written",
   map: "All the weights, a row for each word",
+  press: "follows its word",
   row: "English word",
   column: "character",
   meaning: (word, gloss) => (gloss ? `${word} (${gloss})` : word),
@@ -107,7 +108,11 @@ async function render({ model: traits, el }) {
   const field = typedText(view, traits, { vocabulary: readable },
     { ...WORDS, offers: (typed) => near(typed, glosses).map(chinese) });
   const ink = bridge(view, { caption: WORDS.bridge, left: WORDS.left, right: WORDS.right, lang: "zh-Hans", selection });
-  const map = heatmap(view, { caption: WORDS.map, role: "weight", rowAxis: WORDS.row, columnAxis: WORDS.column, selection });
+  const follow = (n) => { traits.set("word", n); traits.save_changes(); };
+  const map = heatmap(view, {
+    caption: WORDS.map, role: "weight", rowAxis: WORDS.row, columnAxis: WORDS.column, selection,
+    press: (t) => follow(t + 1), presses: WORDS.press,
+  });
   view.controls.after(field.box);
   view.panes.before(view.sentence);
   view.panes.append(ink.pane, map.pane);
@@ -115,7 +120,7 @@ async function render({ model: traits, el }) {
 
   view.onDispose(selection.subscribe((now, before) => {
     const picked = (selection.picked.row ?? -1) + 1;
-    if (picked !== word()) { traits.set("word", picked); traits.save_changes(); }
+    if (picked !== word()) follow(picked);
     if (now.row !== before.row) view.redraw();
   }));
   view.onDraw(() => {
@@ -125,9 +130,9 @@ async function render({ model: traits, el }) {
     field.draw({ ...said, words: tokens });
     report(traits, { translation: words, weights: words.map((_, t) => row(t)), probabilities: sure });
     [ink, map].forEach(({ pane }) => { pane.hidden = !words.length; });
-    if (!words.length) return map.draw(null);
+    if (!words.length) { view.say(""); map.draw(null); return; }
     const followed = word() ? word() - 1 : null;
-    if (followed !== selection.picked.row) selection.pick({ row: followed });
+    selection.pick({ row: followed, column: null });
     const groups = grouped(tokens);
     ink.draw({ groups, rows: words, values });
     map.draw({ values, top: 1, rows: words, columns: tokens });

@@ -11,7 +11,7 @@ const KEEP = ["weights"];
 /** Which words of a vocabulary can stand in a source: where some are in signs of their own, those alone.
  *  @param {string[]} vocabulary */
 function sources(vocabulary) {
-  const foreign = (word) => /^[^ -~]/u.test(word);
+  const foreign = (word) => /^[^\u0000-\u206f]/u.test(word); // beyond Latin letters and signs
   return vocabulary.map(vocabulary.some(foreign) ? foreign : (word) => !/^<.*>$/u.test(word));
 }
 
