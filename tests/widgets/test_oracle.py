@@ -55,7 +55,7 @@ PICTURES = {
                               columns=list("wxyz")), wrong_fill),
     "aligned": (lambda: Alignment(), None),
     "unchosen": (lambda: Alignment(text="明天那只大狗会在街上追两只鸟。", word=0), None),
-    "spread": (lambda: Alignment(text="昨天那个学生看见书", word=3), None),
+    "spread": (lambda: Alignment(text="那个学生看见书", word=3), None),
     "predict": (lambda: PredictNumber(question="1/4?", answer=0.25), right_number),
 }  # fmt: skip
 
