@@ -1,4 +1,5 @@
 import { arcs } from "./arcs.js";
+import { bridge } from "./bridge.js";
 import { causalWeights, page, STORY } from "./gallery.js";
 import { heatmap } from "./heatmap.js";
 import { createSelection } from "./selection.js";
@@ -27,6 +28,13 @@ export default page([
     const picture = arcs(view, { caption: "Choose a word", role: "query", selection: createSelection({ token: LONG.length - 1 }) });
     view.panes.append(picture.pane);
     picture.draw({ words: LONG, links: links(causalWeights(LONG.length, 9, 2.6)) });
+  }],
+  ["Two sides, and the ink between them", (view) => {
+    const picture = bridge(view, { caption: "Who looks at whom", left: "The story", right: "Its end first", selection: createSelection({ row: 2 }) });
+    view.panes.append(picture.pane);
+    const groups = [{ words: STORY.slice(0, 2), gloss: "two that are one" }, ...STORY.slice(2).map((word) => ({ words: [word], gloss: "" }))];
+    const weights = causalWeights(8, 21).toReversed();
+    picture.draw({ groups, rows: STORY.toReversed(), values: { data: Float32Array.from(weights.flat()), shape: [8, 8] } });
   }],
   ["Typed text", (view) => {
     const selection = createSelection();

@@ -65,6 +65,7 @@ class TestPython:
         assert "“books” looked most at 书, with 0.86" in said
         assert "looked" not in Alignment(word=0).describe()
         assert "looked" not in Alignment(word=60).describe()
+        assert Alignment(text="zebra").describe() == "aligner reads “zebra”"
 
     def test_a_still_of_all_the_weights(self):
         still = Alignment().still()

@@ -102,6 +102,8 @@ class Alignment(TrainedModelWidget):
         if self.model_name == OWN:
             return said
         characters, words, weights = aligned(self.model_name, self.text)
+        if not words:
+            return said
         said += f" and writes “{' '.join(words)}”"
         if not 1 <= self.word <= len(words):
             return said

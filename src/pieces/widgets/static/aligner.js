@@ -86,7 +86,8 @@ export function aligner({ config, tensors: weights }) {
       return { annotations, keys: linear(annotations, S, W, null, K, D), state, length: 0 };
     },
     /** The logits of these target tokens, which follow on those remembered.
-     *  @param {Remembered} memory @param {number[]} ids @param {Watcher} watch @param {{last?: boolean}=} options */
+     *  @param {Remembered} memory @param {number[]} ids @param {Watcher} watch
+     *  @param {{last?: boolean}=} options */
     logits(memory, ids, watch, { last = false } = {}) {
       const S = memory.annotations.length / D;
       const rows = embedded(ids, watch).map((word) => {

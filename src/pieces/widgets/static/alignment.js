@@ -42,15 +42,16 @@ const WORDS = {
   spread: (word, seen) => `“${word}” looked at no one place: most at ${seen}.`,
   unsure: (word, p) => ` The model was not sure of “${word}”: it gave it ${p}.`,
   none: "Choose an English word to see what it looked at before it was written.",
-  note: "The model wrote the English one word at a time. Each character stands for what two GRUs remember at its"
-    + " place: one has read the sentence up to it, the other from the end back to it. So a word may well look at a"
-    + " neighbour of the character that it came from.",
+  note: "The model wrote the English one word at a time. Each character stands for what two GRUs remember"
+    + " at its place: one has read the sentence up to it, the other from the end back to it. So a word may"
+    + " well look at a neighbour of the character that it came from.",
   gloss: {
     昨天: "yesterday", 每天: "every day", 明天: "tomorrow", 在: "in, at", 花园: "garden", 学校: "school",
-    房子: "house", 河: "river", 边: "side", 街: "street", 上: "on", 里: "inside", 那: "the", 一: "a", 两: "two", 小: "small", 大: "big",
-    新: "new", 高: "tall", 怪: "strange", 好: "good", 猫: "cat", 狗: "dog", 鸟: "bird", 老师: "teacher", 学生: "student",
-    孩子: "child", 书: "book", 花: "flower", 球: "ball", 看见: "see", 听见: "hear", 找到: "find", 拿走: "take",
-    追: "chase", 画: "draw", 会: "will", 了: "done", 只: "measure", 个: "measure", 本: "measure", 朵: "measure",
+    房子: "house", 河: "river", 边: "side", 街: "street", 上: "on", 里: "inside", 那: "the", 一: "a", 两: "two",
+    小: "small", 大: "big", 新: "new", 高: "tall", 怪: "strange", 好: "good", 猫: "cat", 狗: "dog", 鸟: "bird",
+    老师: "teacher", 学生: "student", 孩子: "child", 书: "book", 花: "flower", 球: "ball", 看见: "see", 听见: "hear",
+    找到: "find", 拿走: "take", 追: "chase", 画: "draw", 会: "will", 了: "done", 只: "measure", 个: "measure",
+    本: "measure", 朵: "measure",
   },
 };
 
@@ -69,8 +70,10 @@ function grouped(characters) {
 function sentence({ words, sure, groups, values }, t) {
   let s = t * values.shape[1];
   const sum = (n) => { let all = 0; for (const to = s + n; s < to; s++) all += values.data[s]; return all; };
-  const seen = groups.map((group) => [WORDS.meaning(group.words.join(""), group.gloss), sum(group.words.length)])
-    .sort((a, b) => b[1] - a[1]).map(([name, weight]) => ({ name, weight, said: WORDS.beside(name, format(weight, 2)) }));
+  const seen = groups.map(({ words: parts, gloss }) => {
+    const [name, weight] = [WORDS.meaning(parts.join(""), gloss), sum(parts.length)];
+    return { name, weight, said: WORDS.beside(name, format(weight, 2)) };
+  }).sort((a, b) => b.weight - a.weight);
   const [first, ...others] = seen;
   const beside = list(others.slice(0, 2).filter(({ weight }) => weight >= WORTH).map(({ said }) => said));
   const looked = first.weight >= CLEAR ? WORDS.looked(words[t], first.name, format(first.weight, 2), beside)
@@ -91,7 +94,8 @@ function sentences(view, traits) {
     if (!known.includes(chosen.get())) own[0] = chosen.get();
     /** @type {HTMLOptionElement} */ (view.controls.querySelector("option")).value = own[0];
   });
-  select(view, chosen, "text", { label: WORDS.choose, options: [own, ...known.map((chinese) => [chinese, chinese])] });
+  const options = [own, ...known.map((chinese) => [chinese, chinese])];
+  select(view, chosen, "text", { label: WORDS.choose, options });
 }
 
 async function render({ model: traits, el }) {
@@ -107,7 +111,9 @@ async function render({ model: traits, el }) {
   const chinese = (gloss) => Object.keys(WORDS.gloss).find((one) => WORDS.gloss[one] === gloss);
   const field = typedText(view, traits, { vocabulary: readable },
     { ...WORDS, offers: (typed) => near(typed, glosses).map(chinese) });
-  const ink = bridge(view, { caption: WORDS.bridge, left: WORDS.left, right: WORDS.right, lang: "zh-Hans", selection });
+  const ink = bridge(view, {
+    caption: WORDS.bridge, left: WORDS.left, right: WORDS.right, lang: "zh-Hans", selection,
+  });
   const follow = (n) => { traits.set("word", n); traits.save_changes(); };
   const map = heatmap(view, {
     caption: WORDS.map, role: "weight", rowAxis: WORDS.row, columnAxis: WORDS.column, selection,

@@ -1,4 +1,4 @@
-/** Two columns of words, and the ink between them: which words on the left each one on the right looked at. */
+/** Two columns of words and the ink between them: which words on the left each one on the right looked at. */
 import { chips } from "./chips.js";
 import { format, h } from "./dom.js";
 import { oncePerFrame } from "./pulse.js";
@@ -39,7 +39,8 @@ export function bridge(frame, { caption, left, right, lang, digits = 2, selectio
       const first = cells.length + 1;
       const nodes = words.flatMap((word, n) => {
         const style = `grid-row:${first + n}`;
-        const [node, weight] = [h("span", { class: "p-chip", style }, word), h("span", { class: "p-drawn", style })];
+        const node = h("span", { class: "p-chip", style }, word);
+        const weight = h("span", { class: "p-drawn", style });
         cells.push({ word: node, weight });
         return [node, weight];
       });
@@ -52,7 +53,8 @@ export function bridge(frame, { caption, left, right, lang, digits = 2, selectio
     const whole = stage.getBoundingClientRect();
     const at = (node, side) => {
       const box = node.getBoundingClientRect();
-      return /** @type {[number, number]} */ ([box[side] - whole.left, (box.top + box.bottom) / 2 - whole.top]);
+      const place = [box[side] - whole.left, (box.top + box.bottom) / 2 - whole.top];
+      return /** @type {[number, number]} */ (place);
     };
     places = {
       ends: cells.map(({ weight }) => at(weight, "right")),

@@ -4,8 +4,8 @@ import { tensor } from "./flat.js";
 const MOST = 24; // tokens that are read, and words that are written
 const KEEP = ["weights"];
 
-/** @typedef {{words: string[], sure: number[], values: import("./flat.js").Tensor|null}} Written the words, how
- *   probable each of them was, and its weights over what was read, [T, S]
+/** @typedef {{words: string[], sure: number[], values: import("./flat.js").Tensor|null}} Written the words,
+ *   how probable each of them was, and its weights over what was read, [T, S]
  *  @typedef {Written & {typed: string, tokens: string[], unknown: string[], over: boolean}} Translated */
 
 /** Which words of a vocabulary can stand in a source: where some are in signs of their own, those alone.
