@@ -8,8 +8,7 @@ import { translator } from "./translated.js";
 import { typedText } from "./typed_text.js";
 
 const [CLEAR, WORTH, SURE] = [0.5, 0.1, 0.5]; // weights: what leads, what is told beside it; a probability
-const list = (parts) =>
-  (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
+const list = (parts) => [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter(Boolean).join(" and ");
 const quoted = (words) => words.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const WORDS = {
   title: "What a word looked at",
@@ -50,8 +49,8 @@ const WORDS = {
     房子: "house", 河: "river", 边: "side", 街: "street", 上: "on", 里: "inside", 那: "the", 一: "a", 两: "two",
     小: "small", 大: "big", 新: "new", 高: "tall", 怪: "strange", 好: "good", 猫: "cat", 狗: "dog", 鸟: "bird",
     老师: "teacher", 学生: "student", 孩子: "child", 书: "book", 花: "flower", 球: "ball", 看见: "see", 听见: "hear",
-    找到: "find", 拿走: "take", 追: "chase", 画: "draw", 会: "will", 了: "done", 只: "measure", 个: "measure",
-    本: "measure", 朵: "measure",
+    找到: "find", 拿走: "take", 追: "chase", 画: "draw", 会: "will", 了: "done",
+    只: "measure", 个: "measure", 本: "measure", 朵: "measure",
   },
 };
 
