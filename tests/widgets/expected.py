@@ -17,8 +17,17 @@ from pieces.widgets import FillMask, MaskExplorer
 from pieces.widgets.mask_explorer import KINDS
 
 HIDDEN = 16
+ARCS = """(stage) => {
+  const box = stage.getBoundingClientRect();
+  const words = [...stage.querySelectorAll(".p-chip")];
+  return { words: words.map((word) => word.textContent), wrapped: stage.classList.contains("p-wrapped"),
+    middles: words.map((word) => { const b = word.getBoundingClientRect(); return (b.left + b.right) / 2 - box.left; }),
+    arcs: [...stage.querySelectorAll(".p-arc")].map((path) => ({
+      from: Number(path.dataset.query), to: Number(path.dataset.key), role: path.dataset.role,
+      width: Number(path.getAttribute("stroke-width")), on: path.classList.contains("p-arc-on"),
+      ends: [path.getPointAtLength(0).x, path.getPointAtLength(path.getTotalLength()).x] })) };
+}"""
 LOW = "₁₂₃₄₅₆"
-TWO_WAY = ("full", "prefix", "padding")
 
 
 def uniform(seed):
@@ -42,33 +51,114 @@ def gaussian(seed, count):
 
 
 def mask_explorer(root, s):
-    """Mask, weights and reach, what is outlined, the code line, the sentence, what Python reads."""
-    given = {name: s[name] for name in MaskExplorer.controls() if name not in ("allowed", "leaks")}
-    widget, T = MaskExplorer(**given), s["T"]
-    mask, plain = widget.mask(), MaskExplorer(**given | {"flips": []}).mask()
-    reach = masks.reach(mask, s["layers"])
+    """Mask, arcs, weights, layers and reach, what is outlined, the code, the sentences, Python's."""
+    given = {name: s[name] for name in MaskExplorer.inputs() if name != "tokens"}
+    widget, T, at = MaskExplorer(**given), s["T"], s["layers"]
+    mask, plain = widget.mask(), widget.unflipped()
+    names = names_of(s, "padding" in (s["kind"], s["also"]))
+    reach = masks.reach(mask, at)
     later = ~masks.causal(T)
-    meant = torch.zeros_like(mask)
-    flipped = bool((mask != plain).any())
-    if s["kind"] in TWO_WAY:
-        meant = masks.reach(plain, s["layers"]) if flipped else ~meant
-    draws = gaussian(168, 24 * 24).reshape(24, 24)[:T, :T]
-    named = {"rows": s["tokens"], "columns": s["tokens"], "signed": False}
-    marked = lambda open_: (open_ & later & ~meant).nonzero().tolist()  # noqa: E731
-    grid, weights, reached = maps(root)
-    same_map(grid, mask.int().tolist(), mask=mask, marks=marked(mask), digits=0, **named)
-    same_map(weights, masked_softmax(draws, mask).tolist(), mask=mask, **named)
-    same_map(reached, reach.int().tolist(), mask=reach, marks=marked(reach), digits=0, **named)
-    line = root.locator(".p-code code").inner_text().split(" with ")[0]
-    made = eval(line, {"masks": masks, "torch": torch}).expand(1, 1, T, T)[0, 0]
-    right(torch.equal(made, plain), f"{line} makes another mask")
+    leaks = mask & later & ~plain
+    weights = masked_softmax(gaussian(168, 24 * 24).reshape(24, 24)[:T, :T], mask)
+    titles = names if s["tokens"] else []
+    named = {"rows": titles, "columns": titles, "signed": False}
+    followed = {"frame": s["token"] - 1 if s["token"] else None, "mask": mask, **named}
+    spread = reach & later & ~masks.reach(plain, at)
+    phone = root.locator('.p-tab[data-view="mask"]').is_visible()
+    view = s["view"] if phone or s["view"] != "mask" else "weights"
+    shown = {one.caption: one for one in maps(root)}
+    right(len(shown) == (1 if phone else 2), f"{list(shown)} are shown")
+    for caption, one in shown.items():
+        if caption.startswith(("Mask", "query")):
+            right(not phone or view == "mask", "the mask is shown under another tab")
+            same_map(one, mask.int().tolist(), marks=leaks.nonzero().tolist(), digits=0, **followed)
+        elif view == "weights":
+            right(caption == "Weights under it", caption)
+            same_map(one, weights.tolist(), **followed)
+        elif view == "reach":
+            right(caption == "Reach after the layers", caption)
+            same_map(one, reach.int().tolist(), digits=0, marks=spread.nonzero().tolist(),
+                     **followed | {"mask": reach})  # fmt: skip
+        else:
+            right(caption == "Who knows the word, layer by layer", caption)
+            same_stack(root, one, s, mask, plain, names, bool(titles))
+    same_arcs(root, s, names, weights, leaks)
+    pressed = root.locator(".p-tabs [aria-pressed=true]").get_attribute("data-view")
+    right(pressed == s["view"], f"the tab {pressed}, the view {s['view']}")
+    film = root.locator(".p-layers")
+    told = [film.locator("input").input_value(), film.locator("output").text_content()]
+    right(told == [str(at)] * 2, f"the player says {told}, layers is {at}")
+    scope = {"masks": masks}
+    exec(root.locator(".p-code code").inner_text(), scope)
+    right(torch.equal(scope["mask"].expand(T, T), mask), "the code makes another mask")
     said = root.locator(".p-say").inner_text()
     right(f"{int(mask.sum())} of {T * T} cells are open" in said, said)
-    right(f"After {s['layers']} layer{'s' * (s['layers'] > 1)} the last output" in said, said)
+    right(f"After {at} layer{'s' * (at != 1)} the last output" in said, said)
     right(f"depends on {int(reach[-1].sum())} of {T} inputs" in said, said)
-    leaks = (mask & later).nonzero().tolist()
-    right(s["allowed"] == int(mask.sum()) and s["leaks"] == leaks, "Python reads another mask")
+    reached = [names[i] for i in spread.any(-1).nonzero().flatten().tolist()]
+    told = re.search(r"leak into output ([^.]*)\.", said)
+    right(bool(told) == bool(leaks.any()), said)
+    if told:
+        short = reached if len(reached) <= 8 else [*reached[:7], f"{len(reached) - 7} more"]
+        right(told[1] == ", ".join(short), said)
+    meant = int((mask & later & plain).sum())
+    right((f"{meant} cell" in said and "means to" in said) == bool(meant), said)
+    right(("No query sees a later key" in said) == (not (mask & later).any()), said)
+    right(s["allowed"] == int(mask.sum()), "Python reads another number")
+    right(s["leaks"] == leaks.nonzero().tolist(), "Python reads other leaks")
     right(s["kind"] in KINDS, s["kind"])
+
+
+def names_of(s, padded):
+    """The words of MaskExplorer: those given, moved by padding on the left; else numbers."""
+    if not s["tokens"]:
+        return [str(n + 1) for n in range(s["T"])]
+    first = s["T"] - s["length"] if padded and s["side"] == "left" else 0
+    real = range(first, first + s["length"]) if padded else range(s["T"])
+    given = dict(enumerate(s["tokens"], start=first))
+    return [given.get(i, str(i + 1)) if i in real else "pad" for i in range(s["T"])]
+
+
+def same_stack(root, drawn, s, mask, plain, names, titled):
+    """Who knows the followed word after 0 to T layers; later layers are blank."""
+    T, at = s["T"], s["layers"]
+    leaked = (mask & ~plain & ~masks.causal(T)).nonzero()
+    source = s["source"] - 1 if s["source"] else int(leaked[0, 1]) if len(leaked) else 0
+    known = torch.stack([masks.reach(mask, n)[:, source] for n in range(T + 1)])
+    meant = torch.stack([masks.reach(plain, n)[:, source] for n in range(T + 1)])
+    done = (torch.arange(T + 1) <= at)[:, None]
+    early = torch.arange(T) < source
+    same_map(drawn, (known & done).int().tolist(), mask=known | ~done, digits=0, signed=False,
+             rows=["words", *map(str, range(1, T + 1))], columns=names if titled else [],
+             column=source if s["source"] else None,
+             marks=(known & done & early & ~meant).nonzero().tolist())  # fmt: skip
+    flow = root.locator(".p-flow").inner_text()
+    right(f"“{names[source]}” is known at {int(known[at].sum())} of {T} places" in flow, flow)
+
+
+def same_arcs(root, s, names, weights, leaks):
+    """The words, and an arc for each look: as thick as its weight, bright for the chosen word."""
+    drawn = root.locator(".p-arc-stage").evaluate(ARCS)
+    right(drawn["words"] == names, f"the words are {drawn['words']}")
+    chosen = s["token"] - 1
+    wanted = {(i, j) for i, j in weights.nonzero().tolist() if i == chosen}
+    if s["T"] <= 12:
+        few = weights >= (0.3 if drawn["wrapped"] else 0)
+        rest = {(i, j) for i, j in (few & (weights > 0)).nonzero().tolist()}
+        wanted |= rest if chosen < 0 or not drawn["wrapped"] else set()
+    found = {(a["from"], a["to"]): a for a in drawn["arcs"]}
+    right(found.keys() == wanted, f"arcs {sorted(found.keys() ^ wanted)} are missing or too many")
+    for (i, j), arc in found.items():
+        width = 0.8 + 4.2 * float(weights[i, j])
+        right(abs(arc["width"] - width) < 0.006, f"arc {i} to {j} is {arc['width']} wide")
+        right(
+            arc["on"] == (i == chosen), f"arc {i} to {j} is lit" if arc["on"] else f"{i} {j} dark"
+        )
+        right((arc["role"] == "leak") == bool(leaks[i, j]), f"arc {i} to {j} is {arc['role']}")
+        if i != j:
+            ends = [drawn["middles"][i], drawn["middles"][j]]
+            off = max(abs(a - b) for a, b in zip(arc["ends"], ends, strict=True))
+            right(off < 6, f"arc {i} to {j} stands elsewhere, {off} px")
 
 
 @functools.lru_cache(maxsize=32)

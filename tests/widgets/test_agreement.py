@@ -4,13 +4,15 @@ import random
 import re
 
 import pytest
+import torch
 from oracle import check, recorded
 from samples import NAMES, example
 
 from browser import PAINTED, put, state
+from pieces import masks
 from pieces.widgets import AttentionSteps, MaskExplorer, ScoreFunctions
 
-CONTROLS = ".p-control:not(.p-toggle) :is(input, select), .p-toggle input, .p-stepper button"
+CONTROLS = ".p-control:not(.p-toggle) :is(input, select), .p-toggle input, .p-stepper button, .p-tab, .p-player input"
 # Moves a control as its events would; `share` says where to, from 0 to 1.
 MOVE = """([selector, at, share]) => {
   const seen = [...document.querySelectorAll(selector)]
@@ -57,15 +59,16 @@ def disagreements(page, widget):
 
 
 def line_agrees(page, now):
-    """The line of Python and the sentence of MaskExplorer name the values of the traits."""
-    line = page.locator(".p-code code").inner_text()
+    """The lines of Python of MaskExplorer make the mask that its traits stand for."""
+    given = {name: now[name] for name in MaskExplorer.inputs() if name != "tokens"}
+    scope = {"masks": masks}
+    exec(page.locator(".p-code code").inner_text(), scope)
+    assert torch.equal(scope["mask"], MaskExplorer(**given).mask())
     for name in ("window", "dilation", "n_global", "prefix_len"):
-        if found := re.search(rf"{name}=(\d+)", line):
-            assert int(found[1]) == now[name], line
-    assert (
-        int(re.search(r"After (\d+) layer", page.locator(".p-say").inner_text())[1])
-        == (now["layers"])
-    )
+        if found := re.search(rf"{name}=(\d+)", page.locator(".p-code code").inner_text()):
+            assert int(found[1]) == now[name]
+    said = re.search(r"After (\d+) layer", page.locator(".p-say").inner_text())
+    assert int(said[1]) == now["layers"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,7 +96,9 @@ def test_a_bound_that_falls_takes_its_control_along(bench):
             assert disagreements(page, widget) == []
         now = state(page, widget)
         assert (now["T"], now["window"], now["layers"]) == (5, 2, 2)
-        assert page.locator(".p-code code").inner_text() == "masks.sliding_window(5, window=2)"
+        assert (
+            page.locator(".p-code code").inner_text() == "mask = masks.sliding_window(5, window=2)"
+        )
         check(page, widget)
 
 
@@ -104,6 +109,9 @@ def test_a_bound_that_falls_takes_its_control_along(bench):
         (MaskExplorer(kind="dilated"), {"T": 3, "dilation": 8, "window": 24}),
         (MaskExplorer(kind="prefix"), {"T": 3, "prefix_len": 24}),
         (MaskExplorer(kind="padding"), {"T": 3, "length": 24}),
+        (MaskExplorer(), {"also": "padding", "side": "left", "length": 3, "view": "layers"}),
+        (MaskExplorer(T=6, token=6, source=6), {"T": 3, "view": "reach", "flips": [[0, 2]] * 3}),
+        (MaskExplorer(), {"also": "spiral", "view": 7, "side": None, "token": -1, "source": 1e9}),
         (MaskExplorer(), {"T": "many", "kind": "spiral", "layers": None}),
         (ScoreFunctions(), {"temperature": 0.25, "query_x": -2.345, "D": 64}),
         (ScoreFunctions(), {"temperature": 0, "D": 100, "n_keys": 99, "seed": -1, "query_y": "up"}),

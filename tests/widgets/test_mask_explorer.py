@@ -2,11 +2,12 @@
 
 import base64
 import random
+import re
 
 import pytest
 import torch
 
-from browser import picture, put, state
+from browser import PAINTED, picture, put, state
 from pieces import masks
 from pieces.attention import masked_softmax
 from pieces.widgets import MaskExplorer
@@ -18,7 +19,7 @@ CONTROLS = {
     "dilated": ["window", "dilation"],
     "global_window": ["window", "n_global"],
     "prefix": ["prefix_len"],
-    "padding": ["length"],
+    "padding": ["length", "side"],
 }
 
 
@@ -35,6 +36,8 @@ def settings_of(kind):
                 "n_global": draw.choice([0, 1, 8]),
                 "prefix_len": draw.choice([0, 1, T, 24]),
                 "length": draw.choice([0, 1, T, 24]),
+                "also": draw.choice(["none", "none", "padding", "causal"]),
+                "side": draw.choice(["left", "right"]),
                 "layers": draw.choice([1, 2, 24]),
                 "flips": [
                     [draw.randrange(24), draw.randrange(24)] for _ in range(draw.choice([0, 5]))
@@ -42,8 +45,9 @@ def settings_of(kind):
             }
 
 
-def leaks_of(mask):
-    later = mask & ~masks.causal(mask.shape[0])
+def leaks_of(explorer):
+    mask = explorer.mask()
+    later = mask & ~masks.causal(mask.shape[0]) & ~explorer.unflipped()
     return later.nonzero().tolist()
 
 
@@ -75,7 +79,7 @@ class TestAgainstPython:
                 put(page, explorer, **setting)
                 found = state(page, explorer)
                 assert found["allowed"] == int(here.mask().sum()), setting
-                assert found["leaks"] == leaks_of(here.mask()), setting
+                assert found["leaks"] == leaks_of(here), setting
             assert page.record.errors == []
 
     @pytest.mark.parametrize("kind", KINDS)
@@ -100,7 +104,8 @@ class TestAgainstPython:
                 sentence = page.locator(".p-say").inner_text()
                 assert f"{int(mask.sum())} of {T * T} cells are open" in sentence
                 assert f"depends on {int(reach[-1].sum())} of {T} inputs" in sentence
-                assert ("No query sees a later key" in sentence) == (not leaks_of(mask))
+                later = mask & ~masks.causal(T)
+                assert ("No query sees a later key" in sentence) == (not later.any())
                 blind = int((~mask.any(-1)).sum())
                 assert ("sees nothing" in sentence) == (blind == 1)
                 assert ("see nothing" in sentence) == (blind > 1)
@@ -115,13 +120,16 @@ class TestAgainstPython:
             )
         return [flat[i * 24 : (i + 1) * 24] for i in range(24)]
 
+    @pytest.mark.parametrize("flips", [[], [[0, 6], [6, 0]], [[0, n] for n in range(1, 7)]])
+    @pytest.mark.parametrize("also", ["none", "padding"])
     @pytest.mark.parametrize("kind", KINDS)
-    def test_the_line_of_python_makes_the_mask(self, bench, kind):
-        explorer = MaskExplorer(kind=kind, T=7)
+    def test_the_lines_of_python_make_the_mask(self, bench, kind, also, flips):
+        explorer = MaskExplorer(kind=kind, also=also, T=7, flips=flips, side="left")
         with bench.show(explorer) as page:
-            line = page.locator(".p-code code").inner_text()
-        made = eval(line, {"masks": masks, "torch": torch})
-        assert torch.equal(made.expand(1, 1, 7, 7)[0, 0], explorer.mask())
+            lines = page.locator(".p-code code").inner_text()
+        scope = {"masks": masks}
+        exec(lines, scope)
+        assert torch.equal(scope["mask"], explorer.mask())
 
 
 class TestControls:
@@ -131,13 +139,20 @@ class TestControls:
             shown = page.locator(".p-control:visible label").all_inner_texts()
         assert len(shown) == 3 + len(CONTROLS.get(kind, []))
 
+    def test_two_masks_bring_what_both_need(self, bench):
+        with bench.show(MaskExplorer(kind="dilated", also="padding")) as page:
+            shown = page.locator(".p-control:visible label").all_inner_texts()
+        own = ["window", "dilation", "real tokens", "padding on the"]
+        assert shown == ["mask", "and", "tokens T", *own]
+
     @pytest.mark.parametrize(
-        ("kind", "trait"), [(kind, trait) for kind, traits in CONTROLS.items() for trait in traits]
+        ("kind", "trait"),
+        [(kind, trait) for kind, traits in CONTROLS.items() for trait in traits if trait != "side"],
     )
     def test_its_own_slider_by_keyboard(self, bench, kind, trait):
         explorer = MaskExplorer(kind=kind, **{trait: 2})
         with bench.show(explorer) as page:
-            order = ["T", *CONTROLS[kind], "layers"]
+            order = ["T", *CONTROLS[kind]]
             slider = page.locator(".p-control:visible input[type=range]").nth(order.index(trait))
             before = picture(page)
             slider.focus()
@@ -153,33 +168,32 @@ class TestControls:
 
     @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
     def test_pressing_a_cell_flips_it_and_again_undoes_it(self, bench, touch):
-        explorer = MaskExplorer(T=6)
+        explorer = MaskExplorer(T=6, token=2)
         with bench.show(explorer, touch=touch, width=360 if touch else 1280) as page:
             board, where = cell_of(page, "Mask", 1, 4, 6)
             hand = board.tap if touch else board.click
-            before = picture(page)
+            before = page.locator("canvas").first.evaluate("(c) => c.toDataURL()")
             hand(position=where)
             now = state(page, explorer)
             assert now["flips"] == [[1, 4]]
             assert now["leaks"] == [[1, 4]]
             assert now["allowed"] == 22
-            assert picture(page) != before
+            assert page.locator(".p-arc[data-role=leak]").count() == 1
+            assert page.locator("canvas").first.evaluate("(c) => c.toDataURL()") != before
             hand(position=where)
             assert state(page, explorer)["flips"] == []
-            page.mouse.move(0, 0)
-            page.locator("h1").click()
-            assert picture(page) == before
+            assert page.locator("canvas").first.evaluate("(c) => c.toDataURL()") == before
 
     def test_flipping_by_keyboard_is_spoken(self, bench):
         explorer = MaskExplorer(T=5)
         with bench.show(explorer) as page:
             board = page.locator('.p-board[aria-label^="Mask"]')
             board.focus()
-            caption = page.locator("figcaption").first
+            caption = page.locator('.p-view[data-on="mask"] figcaption')
             assert caption.inner_text() == "query 1 sees key 1 (Enter: change)", "a cell is chosen"
             for key in ("ArrowRight", "ArrowDown"):
                 board.press(key)
-            spoken = page.locator(".p-pane .p-hidden").first
+            spoken = page.locator('.p-view[data-on="mask"] .p-hidden')
             assert spoken.inner_text() == "query 2 sees key 2"
             board.press("ArrowRight")
             board.press("Enter")
@@ -202,7 +216,11 @@ class TestControls:
         explorer = MaskExplorer(tokens=["I", "am", "<b>fine"])
         with bench.show(explorer) as page:
             table(page, "Mask")
-            heads = page.locator(".p-tables thead").first.locator("th").all_inner_texts()
+            heads = (
+                page.locator('.p-tables [aria-label^="Mask"] thead')
+                .first.locator("th")
+                .all_inner_texts()
+            )
             assert heads[1:] == ["I", "am", "<b>fine"]
 
     def test_an_open_cell_and_a_masked_cell_look_different(self, bench):
@@ -241,8 +259,17 @@ class TestControls:
             ({"kind": "causal", "flips": [[1, 5]]}, "later tokens leak into output 2."),
             ({"kind": "causal", "flips": [[1, 5]], "layers": 8}, "leak into output 2, 3, 4, 5."),
             ({"kind": "causal"}, "No query sees a later key."),
-            ({"kind": "full"}, "28 cells let a query see a later key: right in an encoder"),
-            ({"kind": "padding", "length": 2}, "1 cell lets a query see a later key: right in"),
+            (
+                {"kind": "full"},
+                "28 cells let a query see a later key, as this mask means to: right in",
+            ),
+            ({"kind": "padding", "length": 2}, "1 cell lets a query see a later key, as this mask"),
+            (
+                {"kind": "prefix"},
+                "3 cells let a query see a later key, as this mask means to: the pre",
+            ),
+            ({"kind": "prefix", "flips": [[0, 5]]}, "later tokens leak into output 1."),
+            ({"also": "padding", "side": "left"}, "Queries 1, 2 and 3 see nothing"),
         ],
     )
     def test_says_who_is_reached_by_a_leak(self, bench, setting, said):
@@ -261,15 +288,132 @@ class TestControls:
         }"""
         explorer = MaskExplorer(**setting)
         with bench.show(explorer) as page:
-            maps = [page.locator("canvas").nth(n) for n in (0, 2)]
-            assert not any(map.evaluate(outlined) for map in maps)
+            maps = [page.locator(f'[data-on="{on}"] canvas') for on in ("mask", "layers", "reach")]
+            for view in ("layers", "reach"):
+                put(page, explorer, view=view)
+                assert not any(map.evaluate(outlined) for map in maps if map.is_visible())
             put(page, explorer, kind="causal", flips=[[0, 3]])
-            assert all(map.evaluate(outlined) for map in maps), "in the mask and in the reach"
+            for view in ("layers", "reach"):
+                put(page, explorer, view=view)
+                seen = [map.evaluate(outlined) for map in maps if map.is_visible()]
+                assert seen == [True, True], f"in the mask and in the {view}"
+
+
+class TestTouchingPictures:
+    """Words, arcs, cells and sentences light each other."""
+
+    def test_a_cell_lights_its_arc_and_an_arc_its_cell(self, bench):
+        with bench.show(MaskExplorer(T=6, tokens=list("abcdef"))) as page:
+            board, where = cell_of(page, "Mask", 4, 2, 6)
+            board.hover(position=where)
+            page.evaluate(PAINTED)
+            at = page.locator(".p-arc-at")
+            assert [at.get_attribute(f"data-{n}") for n in ("query", "key")] == ["4", "2"]
+            assert page.locator(".p-arc-on").count() == 5
+            assert re.match("“e” may look at “c”, and gives it \\d+ %", looks(page))
+            page.mouse.move(0, 0)
+            page.evaluate(PAINTED)
+            assert page.locator(".p-arc-on, .p-arc-at, .p-arc-missing").count() == 0
+            arc = page.locator('.p-arc-hit[data-query="5"][data-key="0"]')
+            x, y = arc.evaluate(
+                """(path) => { const p = path.getPointAtLength(path.getTotalLength() / 2);
+                const at = new DOMPoint(p.x, p.y).matrixTransform(path.getScreenCTM());
+                return [at.x, at.y]; }"""
+            )
+            page.mouse.move(x, y)
+            page.evaluate(PAINTED)
+            framed = page.locator('[data-on="mask"] [data-frame]:not([hidden])')
+            assert framed.evaluate_all("(all) => all.map((one) => one.dataset.frame)") == [
+                "column",
+                "row",
+            ]
+            assert looks(page).startswith("“f” may look at “a”")
+
+    @pytest.mark.parametrize(
+        ("setting", "cell", "said"),
+        [
+            ({}, (1, 4), "“b” may not look at “e”: it comes later."),
+            ({"kind": "sliding_window", "window": 2}, (4, 1), "it lies too far back"),
+            ({"kind": "dilated", "window": 3}, (4, 3), "it falls between two looks"),
+            ({"also": "padding", "length": 3}, (4, 3), "it is padding."),
+            ({"flips": [[4, 1]]}, (4, 1), "you closed this cell."),
+            ({"flips": [[1, 4]]}, (1, 4), "3 words ahead: a leak."),
+            ({}, (0, 0), "“a” may look at itself, and gives it 100 %"),
+        ],
+    )
+    def test_a_look_that_is_not_there_is_dotted_and_has_its_reason(
+        self, bench, setting, cell, said
+    ):
+        with bench.show(MaskExplorer(T=6, tokens=list("abcdef"), **setting)) as page:
+            board, where = cell_of(page, "Mask", *cell, 6)
+            board.hover(position=where)
+            page.evaluate(PAINTED)
+            assert said in looks(page)
+            assert page.locator(".p-arc-missing").count() == ("may not" in looks(page))
+
+    def test_words_by_mouse_and_keyboard(self, bench):
+        explorer = MaskExplorer(T=5, tokens=list("abcde"))
+        with bench.show(explorer) as page:
+            page.locator(".p-chip").nth(2).click()
+            assert state(page, explorer)["token"] == 3
+            assert looks(page) == "“c” may look at a, b and itself. It is seen by d and e."
+            page.locator(".p-chip").nth(2).press("ArrowRight")
+            assert state(page, explorer)["token"] == 4
+            page.locator(".p-chip").nth(3).press("Escape")
+            assert state(page, explorer)["token"] == 0
+            assert looks(page).startswith("Point at a word")
+
+    def test_words_stand_over_their_columns(self, bench):
+        middles = """(all) => all.map((one) => {
+          const box = one.getBoundingClientRect(); return (box.left + box.right) / 2; })"""
+        for width in (1280, 390):
+            with bench.show(MaskExplorer(T=8, tokens=list("abcdefgh")), width=width) as page:
+                chips = page.locator(".p-chip").evaluate_all(middles)
+                box = page.locator('[data-on="mask"] canvas').bounding_box()
+                left, cell = page.locator(".p-arc-stage").evaluate(
+                    "(e) => ['--left', '--cell'].map((name) => parseFloat(e.style.getPropertyValue(name)))"
+                )
+                for n, x in enumerate(chips):
+                    assert abs(x - (box["x"] + left + (n + 0.5) * cell)) < 2.5
+
+    def test_layers_play_step_and_rest(self, bench):
+        explorer = MaskExplorer(kind="sliding_window", T=6, view="layers", layers=0)
+        with bench.show(explorer) as page:
+            page.get_by_role("button", name="Step on").click()
+            assert state(page, explorer)["layers"] == 1
+            assert "known at 3 of 6 places" in page.locator(".p-flow").inner_text()
+            page.get_by_role("button", name="Play").click()
+            page.wait_for_function(
+                f"window.pieces.model('{explorer.model_id}').get('layers') === 6"
+            )
+            assert "known at 6 of 6 places" in page.locator(".p-flow").inner_text()
+            put(page, explorer, layers=2)
+            assert page.locator(".p-player input").input_value() == "2"
+            board = page.locator('.p-board[aria-label^="Who knows"]')
+            board.focus()
+            for key in ("ArrowDown", "ArrowRight", "Enter"):
+                board.press(key)
+            assert state(page, explorer)["source"] == 2
+            assert "“2” is known at 5 of 6 places" in page.locator(".p-flow").inner_text()
+
+    def test_a_phone_shows_one_grid_with_tabs(self, bench):
+        explorer = MaskExplorer(T=6)
+        with bench.show(explorer, width=390, touch=True) as page:
+            for view in ("mask", "weights", "layers", "reach"):
+                page.locator(f'.p-tab[data-view="{view}"]').tap()
+                assert state(page, explorer)["view"] == view
+                shown = page.locator(".p-view:visible")
+                assert shown.evaluate_all("(all) => all.map((one) => one.dataset.on)") == [view]
+
+
+def looks(page):
+    return page.locator(".p-look").inner_text()
 
 
 class TestPython:
     def test_tokens_count_for_the_size(self):
         assert MaskExplorer(tokens=["a", "b", "c"], T=9).T == 3
+        assert MaskExplorer(tokens=["a", "b", "c"], T=2).T == 2
 
     @pytest.mark.parametrize("tokens", [["a"], ["a"] * 25, "abc", 5])
     def test_refuses_wrong_tokens(self, tokens, unchecked):

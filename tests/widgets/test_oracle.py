@@ -38,9 +38,16 @@ def right_number(page):
 
 # Pictures that it must take, and on which faults are tried: a widget, and what a reader does.
 PICTURES = {
-    "causal": (lambda: MaskExplorer(T=6, flips=[[1, 4], [3, 0]], layers=2), None),
+    "causal": (lambda: MaskExplorer(T=6, flips=[[1, 4], [3, 0]], layers=2, token=2), None),
     "named": (lambda: MaskExplorer(kind="sliding_window", tokens=list("abcdefg"), window=2), None),
     "prefix": (lambda: MaskExplorer(kind="prefix", T=5, prefix_len=3, flips=[[0, 4]]), None),
+    "reach": (lambda: MaskExplorer(T=7, view="reach", kind="sliding_window", layers=2,
+                                   flips=[[1, 5]], token=3), None),
+    "layers": (lambda: MaskExplorer(T=7, view="layers", kind="sliding_window", layers=2,
+                                    flips=[[1, 4]], tokens=list("abcdefg")), None),
+    "source": (lambda: MaskExplorer(T=6, view="layers", layers=3, kind="dilated", source=2), None),
+    "padded": (lambda: MaskExplorer(tokens=list("abcdefg"), also="padding", length=4, side="left",
+                                    token=6), None),
     "large": (lambda: MaskExplorer(kind="global_window", T=24, window=5, layers=3), None),
     "project": (lambda: AttentionSteps(X=X, step=0, row=3), None),
     "score": (lambda: AttentionSteps(X=X, step=1, row=2), None),

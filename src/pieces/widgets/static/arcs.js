@@ -37,12 +37,17 @@ export function route(a, b, lane) {
 }
 
 /**
- * `draw({ words, links })`. The word that is pointed at, or chosen, lights what it looks at.
+ * `draw({ words, links, faint })`. The word that is pointed at, or chosen, lights what it looks at.
  * @param {Object} frame
- * @param {{caption: string, role?: string, below?: boolean, axis?: string, faint?: number, digits?: number,
- *   selection?: ReturnType<typeof createSelection>}} options `faint`: weights from which a link is shown unasked
+ * @param {{caption: string, role?: string, below?: boolean, axis?: string, target?: string, faint?: number, least?: number,
+ *   digits?: number, selection?: ReturnType<typeof createSelection>}} options `faint`: weights from which a link is
+ *   shown unasked, `least`: when asked; `target` is what the word looked at is in the selection: its arc is brightest,
+ *   a dotted one stands for a look that is not there, and an arc can be pointed at
  */
-export function arcs(frame, { caption, role = "weight", below = false, axis = "token", faint = 0.05, digits = 2, selection = createSelection() }) {
+export function arcs(frame, {
+  caption, role = "weight", below = false, axis = "token", target, faint: usual = 0.05, least: asked = 0.005, digits = 2,
+  selection = createSelection(),
+}) {
   const text = spoken.arcs;
   const row = chips({ label: caption, selection, axis });
   const lines = h("g", {});
@@ -56,6 +61,7 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
   let places = [];
   let wrapped = false;
   let room = CHANNEL;
+  let faint = usual;
   const drawer = oncePerFrame(frame.guarded(paint));
 
   function arrange() {
@@ -84,21 +90,22 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
   function paint() {
     if (!data || !places.length) return;
     const on = selection.now[axis];
-    const lit = on === null ? [] : lookingFrom(on).filter(({ weight }) => weight >= 0.005);
+    const lit = on === null ? [] : lookingFrom(on).filter(({ weight }) => weight >= asked);
     const least = wrapped ? Math.max(0.3, faint) : faint;
     const rest = on !== null && wrapped ? [] : data.links.filter(({ from, weight }) => from !== on && weight >= least);
+    const way = (a, b, n) => (wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room));
     const path = (link, n, bright) => {
       const [a, b] = [places[link.from], places[link.to]];
       if (!a || !b) return null;
       return h("path", {
-        class: bright ? "p-arc p-arc-on" : "p-arc",
+        class: `p-arc${bright ? " p-arc-on" : ""}${bright && target && link.to === selection.now[target] ? " p-arc-at" : ""}`,
         "data-role": link.role ?? role, "data-query": link.from, "data-key": link.to,
-        d: wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room),
+        d: way(a, b, n),
         "stroke-width": (0.8 + 4.2 * Math.min(1, link.weight)).toFixed(2),
       });
     };
     const paths = [...rest.map((link, n) => path(link, n, false)), ...lit.map((link, n) => path(link, n, true))];
-    lines.replaceChildren(...paths.filter(Boolean));
+    lines.replaceChildren(...paths.filter(Boolean), ...(target ? reachable(paths.filter(Boolean), on, way) : []));
     data.words.forEach((_, n) => {
       const link = lit.find(({ to }) => to === n);
       const chip = row.node(n);
@@ -108,6 +115,24 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
     const said = on === null ? "" : sentence(on);
     if (voice.textContent !== said && selection.picked[axis] === on) voice.textContent = said;
   }
+  /** Wide and unseen, so that a finger finds an arc; and dotted, what is looked for and not there. */
+  function reachable(paths, on, way) {
+    const [a, b] = [places[on ?? -1], places[selection.now[target] ?? -1]];
+    const missing = a && b && !data.links.some(({ from, to, weight }) => from === on && places[to] === b && weight > 0);
+    const wide = paths.map((one) => h("path", { class: "p-arc-hit", d: one.getAttribute("d"),
+      "data-query": one.getAttribute("data-query"), "data-key": one.getAttribute("data-key") }));
+    return missing ? [h("path", { class: "p-arc-missing", d: way(a, b, 0) }), ...wide] : wide;
+  }
+  const linked = ({ dataset: { query, key } }) => ({ [axis]: Number(query), [target ?? axis]: Number(key) });
+  const over = (event) => event.target.closest?.(".p-arc-hit");
+  svg.addEventListener("pointerover", (event) => {
+    const arc = over(event);
+    if (arc && event.pointerType === "mouse") selection.point(linked(arc));
+  });
+  svg.addEventListener("pointerout", (event) => {
+    if (!(/** @type {Element|null} */ (event.relatedTarget))?.closest?.(".p-arc-hit")) selection.leave();
+  });
+  svg.addEventListener("click", (event) => { if (over(event)) selection.pick(linked(over(event))); });
   function sentence(n) {
     const word = data.words[n];
     const seen = lookingFrom(n).slice(0, 5).map(({ to, weight }) => [to === n ? text.itself : data.words[to], format(weight, digits)]);
@@ -121,11 +146,14 @@ export function arcs(frame, { caption, role = "weight", below = false, axis = "t
     rows: data.links.map(({ from, to, weight }) => [data.words[from], data.words[to], format(weight, 4)]),
   });
   return {
-    pane, selection,
+    pane, selection, stage,
+    /** Find the words again, where the page has moved them. */
+    arrange,
     /** What the chosen word looks at, in words. @param {number} n */
     sentence,
     draw(next) {
       data = next;
+      faint = next.faint ?? usual;
       row.draw(data.words.map((word) => ({ text: word })));
       arrange();
     },

@@ -22,7 +22,8 @@ function reader(given) {
  * @param {{caption: string, role: string, rowAxis?: string, columnAxis?: string, signed?: boolean,
  *   digits?: number, press?: (i: number, j: number) => void, presses?: string, point?: (i: number|null, j: number|null) => void,
  *   speak?: (i: number, j: number) => string, tellInCaption?: boolean,
- *   selection?: ReturnType<typeof import("./selection.js").createSelection>, selects?: {row?: string, column?: string}}} options
+ *   selection?: ReturnType<typeof import("./selection.js").createSelection>, selects?: {row?: string, column?: string},
+ *   arranged?: (layout: import("./heatmap_cells.js").Layout) => void}} options `arranged` hears where the cells stand
  * `draw({ values, mask, top, rows, columns, focus, marks, ghost })`: `mask` false = hatched; `marks` outlines cells;
  * `focus` is a row, or { row, column, cell: { i, j } }; `ghost` the values before. Values are a tensor or nested lists.
  * A cell is read in a tip beside it, or in the caption, where cells are drawn by hand and none may be covered.
@@ -71,6 +72,7 @@ export function heatmap(frame, options) {
       mark: marks ? (i, j) => Boolean(marks[i]?.[j]) : null,
     }, look.ramp, look.hatch, look.family);
     over.label(layout, rows, columns);
+    options.arranged?.(layout);
     focus();
   }
   /** Frame what is followed: what the picture says, else what is selected, and the keyboard's cell. */

@@ -1,104 +1,228 @@
-/** Who may see whom: the mask, the weights under it, and what reaches what after some layers. */
-import { choice, count, frame, guard, h, heatmap, legend, live, report, select, slider, words } from "./kit.js";
+/** Who may see whom: words and arcs over a mask, the weights under it, and how far a word travels. */
+import { arcs } from "./arcs.js";
+import { frame, guard, h, heatmap, legend, live, report, select, slider } from "./kit.js";
+import {
+  bounds, hiddenBy, inForce, KINDS, lines, MOST, NEEDS, read as readTraits, SIDES, unflipped, VIEWS,
+} from "./mask_kinds.js";
+import { player } from "./player.js";
+import { createSelection } from "./selection.js";
+import { tabs } from "./tabs.js";
 import { gaussian, maskedSoftmax, masks, matrix } from "./twin.js";
 
-const KINDS = [
-  ["causal", "causal"], ["full", "full"], ["prefix", "prefix"], ["sliding_window", "sliding window"],
-  ["dilated", "dilated window"], ["global_window", "global + window"], ["padding", "padding"],
-];
-/** Masks in which a query sees later keys on purpose. */
-const TWO_WAY = ["full", "prefix", "padding"];
-const NEEDS = { window: ["sliding_window", "dilated", "global_window"], dilation: ["dilated"],
-  n_global: ["global_window"], prefix_len: ["prefix"], length: ["padding"] };
-
-const RANGES = { window: [1, 24], dilation: [1, 8], n_global: [0, 8], prefix_len: [0, 24], length: [0, 24], layers: [1, 24] };
-/** No window holds more than T keys, and no influence needs more than T layers; a step is no number of tokens. */
-const most = (name, T) => (name === "dilation" ? 8 : Math.min(T, RANGES[name][1]));
-
-function read(model) {
-  const T = count(model, "T", 2, 24, 8);
-  const s = { T, kind: choice(model, "kind", KINDS.map(([k]) => k)) };
-  for (const [name, [low]] of Object.entries(RANGES)) s[name] = count(model, name, low, most(name, T));
-  const flips = Array.isArray(model.get("flips")) ? model.get("flips") : [];
-  const inside = (n) => Number.isInteger(n) && n >= 0 && n < T;
-  s.flips = flips.filter((cell) => Array.isArray(cell) && cell.length === 2 && cell.every(inside));
-  const given = words(model, "tokens");
-  s.tokens = given.length === T ? given : [];
-  return s;
-}
-
-/** The mask of a kind, and the line of Python that makes it. */
-const MAKE = {
-  full: ({ T }) => [masks.full(T), `masks.full(${T})`],
-  causal: ({ T }) => [masks.causal(T), `masks.causal(${T})`],
-  prefix: ({ T, prefix_len: n }) => [masks.prefix(T, n), `masks.prefix(${T}, prefix_len=${n})`],
-  sliding_window: ({ T, window: w }) => [masks.slidingWindow(T, w), `masks.sliding_window(${T}, window=${w})`],
-  dilated: ({ T, window: w, dilation: d }) => [masks.dilated(T, w, d), `masks.dilated(${T}, window=${w}, dilation=${d})`],
-  global_window: ({ T, window: w, n_global: g }) => [masks.globalWindow(T, w, g), `masks.global_window(${T}, window=${w}, n_global=${g})`],
-  padding: ({ T, length: n }) => [Array(T).fill(masks.padding([n], T)[0]), `masks.padding(torch.tensor([${n}]), ${T})`],
+const THICKET = 12; // words; with more, only the arcs of the chosen one are drawn
+const plural = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
+const list = (all) => (all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`);
+const few = (all) => (all.length > 8 ? [...all.slice(0, 7), `${all.length - 7} more`] : all);
+const WORDS = {
+  title: "Mask explorer", pad: "pad", kind: "mask", also: "and", none: "nothing else", tokens: "tokens T",
+  kinds: {
+    causal: "causal", full: "full", prefix: "prefix", sliding_window: "sliding window",
+    dilated: "dilated window", global_window: "global + window", padding: "padding",
+  },
+  sliders: {
+    window: "window", dilation: "dilation", n_global: "global tokens", prefix_len: "prefix length",
+    length: "real tokens",
+  },
+  side: "padding on the", sides: { right: "right", left: "left" },
+  view: "What is shown", views: { mask: "mask", weights: "weights", layers: "layers", reach: "reach" },
+  story: "Who may look at whom", mask: "Mask (press to flip)", weights: "Weights under it",
+  stack: "Who knows the word, layer by layer", reach: "Reach after the layers", undo: "Undo my flips",
+  layers: "layers", layer: "layer", input: "words", place: "place", outputs: "output", inputs: "input",
+  legend: {
+    query: "may look", weight: "weight", output: "depends on it", mask: "hidden, or out of reach",
+    leak: "a leak",
+  },
+  hint: "Point at a word, an arc or a cell to read it; press a cell to change the rule.",
+  sees: (query, key, may) => `query ${query} ${may ? "sees" : "does not see"} key ${key}`,
+  reaches: (output, input, may) =>
+    `output ${output} ${may ? "depends" : "does not depend"} on input ${input}`,
+  knows: (place, n, input, may) =>
+    `${n ? `after layer ${n}, ${place}` : place} ${may ? "knows" : "does not know"} ${input}`,
+  notYet: (n) => `layer ${n} is still to come`,
+  looks: (query, keys, by) =>
+    `“${query}” may look at ${keys.length ? list(few(keys)) : "nothing: its weights are all zero"}. `
+    + (by.length ? `It is seen by ${list(few(by))}.` : "No other word may look at it."),
+  itself: "itself",
+  look: (query, key, share) =>
+    `“${query}” may look at ${key}, and gives it ${Math.round(100 * share)} % of its attention.`,
+  leak: (query, key, far) =>
+    `“${query}” now looks at ${key}, ${plural(far, "word")} ahead: a leak. `
+    + "It can copy what it should predict.",
+  hidden: (query, key, why) => `“${query}” may not look at ${key}: ${why}.`,
+  why: {
+    later: "it comes later", far: "it lies too far back for this mask", padding: "it is padding",
+    between: "it falls between two looks of the dilated window", closed: "you closed this cell",
+  },
+  open: (n, all) => `${n} of ${all} cells are open.`,
+  blind: (names) => (names.length === 1 ? `Query ${names[0]} sees nothing: its weights are all zero.`
+    : `${named(names)} see nothing: their weights are all zero.`),
+  given: (n, prefix) => `${lets(n)}, as this mask means to: `
+    + (prefix ? "the prefix is given from the start." : "right in an encoder."),
+  noLater: "No query sees a later key.",
+  leaks: (n, outputs) => `${lets(n)}: later tokens leak into output ${few(outputs).join(", ")}.`,
+  reached: (layers, n, T) =>
+    `After ${plural(layers, "layer")} the last output depends on ${n} of ${T} inputs, its own among them.`,
+  flows: (word, layers, n, T) =>
+    `After ${plural(layers, "layer")} “${word}” is known at ${n} of ${T} places.`,
 };
+const named = (names) =>
+  (new Set(names).size < names.length ? `${names.length} queries` : `Queries ${list(few(names))}`);
+const lets = (n) => `${plural(n, "cell")} ${n === 1 ? "lets" : "let"} a query see a later key`;
+const read = (model) => readTraits(model, WORDS.pad);
+
+/** The open cells above the diagonal, but those that another mask has open: a later token that is seen. */
+const later = (mask, but) => mask.map((row, i) => row.map((open, j) => open && j > i && !but?.[i][j]));
+const cells = (mask) => mask.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
+const ones = (mask) => mask.map((row) => row.map(Number));
 
 function render({ model, el }) {
-  const view = frame(el, { title: "Mask explorer", name: "mask-explorer" });
+  const view = frame(el, { title: WORDS.title, name: "mask-explorer" });
+  const selection = createSelection();
+  const put = (traits) => { model.set(traits); model.save_changes(); };
   // Flips belong to the mask they were made on: in another one they would open and close other cells.
-  select(view, model, "kind", { label: "mask", options: KINDS, before: () => { if (read(model).flips.length) model.set("flips", []); } });
-  slider(view, model, "T", { label: "tokens T", min: 2, max: 24 });
-  const range = (name, label, into) => slider(view, model, name,
-    { label, min: RANGES[name][0], max: () => most(name, read(model).T), into });
-  const extra = {
-    window: range("window", "window"), dilation: range("dilation", "dilation"), n_global: range("n_global", "global tokens"),
-    prefix_len: range("prefix_len", "prefix length"), length: range("length", "real tokens"),
-  };
+  const before = () => { if (read(model).flips.length) model.set("flips", []); };
+  const kinds = KINDS.map((kind) => [kind, WORDS.kinds[kind]]);
+  const others = [["none", WORDS.none], ...kinds.filter(([kind]) => kind !== "full")];
+  select(view, model, "kind", { label: WORDS.kind, options: kinds, before });
+  select(view, model, "also", { label: WORDS.also, options: others, before });
+  slider(view, model, "T", { label: WORDS.tokens, min: 2, max: MOST });
+  const own = Object.fromEntries(Object.entries(WORDS.sliders).map(([trait, label]) => [trait,
+    slider(view, model, trait,
+      { label, min: bounds(trait, MOST)[0], max: () => bounds(trait, read(model).T)[1] })]));
+  const sides = SIDES.map((one) => [one, WORDS.sides[one]]);
+  own.side = select(view, model, "side", { label: WORDS.side, options: sides, before });
 
   const flip = (i, j) => {
-    const flips = read(model).flips;
+    const { flips } = read(model);
     const rest = flips.filter(([a, b]) => a !== i || b !== j);
-    model.set("flips", rest.length < flips.length ? rest : [...flips, [i, j]]);
-    model.save_changes();
+    put({ flips: rest.length < flips.length ? rest : [...flips, [i, j]] });
   };
-  const seen = (i, j) => `query ${name(i)} ${now.mask[i][j] ? "sees" : "does not see"} key ${name(j)}`;
-  const grid = heatmap(view, { caption: "Mask (press to flip)", role: "query", press: flip, speak: seen, tellInCaption: true });
-  const weights = heatmap(view, { caption: "Weights under it", role: "weight" });
-  const reach = heatmap(view, {
-    caption: "Reach after the layers", role: "output", rowAxis: "output", columnAxis: "input",
-    speak: (i, j) => `output ${name(i)} ${now.reach[i][j] ? "depends" : "does not depend"} on input ${name(j)}`,
+  const story = arcs(view, { caption: WORDS.story, selection, axis: "row", target: "column", least: 1e-9 });
+  const grid = heatmap(view, {
+    caption: WORDS.mask, role: "query", press: flip, selection, tellInCaption: true,
+    arranged: (at) => align(grid, at),
+    speak: (i, j) => WORDS.sees(name(i), name(j), now.mask[i][j]),
   });
-  view.panes.append(grid.pane, weights.pane, reach.pane);
-  range("layers", "layers", reach.pane);
+  const weights = heatmap(view, {
+    caption: WORDS.weights, role: "weight", selection, arranged: (at) => align(weights, at),
+  });
+  const stack = heatmap(view, {
+    caption: WORDS.stack, role: "output", rowAxis: WORDS.layer, columnAxis: WORDS.place,
+    selection, selects: { row: "layer", column: "token" }, arranged: (at) => align(stack, at),
+    speak: (n, i) => (n > now.layers ? WORDS.notYet(n)
+      : WORDS.knows(name(i), n, name(source()), now.known[n][i])),
+  });
+  const reach = heatmap(view, {
+    caption: WORDS.reach, role: "output", rowAxis: WORDS.outputs, columnAxis: WORDS.inputs, selection,
+    arranged: (at) => align(reach, at), speak: (i, j) => WORDS.reaches(name(i), name(j), now.reach[i][j]),
+  });
+  const film = player(view, {
+    label: WORDS.layers, states: 9, tween: 700, dwell: 350, into: h("div"), name: String,
+    show: () => view.redraw(), rest: (n) => { if (now && n !== now.layers) put({ layers: n }); },
+  });
+  film.box.classList.add("p-layers");
+  film.box.prepend(h("span", {}, WORDS.layers));
+  const undo = () => put({ flips: [] });
+  const clear = h("button", { type: "button", class: "p-button", onclick: undo }, WORDS.undo);
+  const look = h("p", { class: "p-look" });
+  const flow = h("p", { class: "p-flow" });
   const code = h("code", {});
-  const clear = h("button", { type: "button", class: "p-button", onclick: () => { model.set("flips", []); model.save_changes(); } }, "Undo my flips");
-  grid.pane.append(h("div", { class: "p-under" }, clear));
-  view.sentence.before(
-    legend(["query", "may attend"], ["weight", "weight"], ["output", "depends on"], ["mask", "masked, or out of reach"], ["leak", "a later token, by mistake"]),
-    h("p", { class: "p-code" }, code));
+  const panel = (on, ...nodes) => h("div", { class: "p-view", "data-on": on }, ...nodes);
+  const views = VIEWS.map((one) => [one, WORDS.views[one]]);
+  const which = tabs(view, model, "view", { label: WORDS.view, options: views });
+  view.panes.append(story.pane, which.box, panel("mask", grid.pane), h("div", { class: "p-beside" },
+    panel("weights", weights.pane), panel("layers", stack.pane, flow), panel("reach", reach.pane), film.box));
+  view.sentence.before(look, legend(...Object.entries(WORDS.legend)),
+    h("div", { class: "p-code" }, h("pre", { tabindex: "0" }, code), clear));
 
-  const draws = gaussian(168, 24 * 24);
+  const draws = gaussian(168, MOST * MOST);
   let now = null;
   const name = (i) => now.tokens[i] ?? String(i + 1);
+  /** The word that is followed through the layers: pointed at, chosen, leaked, or the first. */
+  const source = () => {
+    const chosen = now.source ? now.source - 1 : cells(now.leaks)[0]?.[1] ?? 0;
+    return Math.min(now.T - 1, selection.now.token ?? chosen);
+  };
+  /** The words stand over the columns of the mask, or of the one grid that a phone shows, where they fit. */
+  function align(map, { left, cell, tilted, T }) {
+    const leading = grid.pane.offsetParent ? grid : map;
+    if (leading !== map || !map.pane.offsetParent) return;
+    view.panes.classList.toggle("p-aligned", !tilted);
+    for (const [key, value] of [["--left", `${left}px`], ["--cell", `${cell}px`], ["--count", T]]) {
+      story.stage.style.setProperty(key, value);
+    }
+    story.arrange();
+  }
+  /** What the chosen word, or the look pointed at, is allowed. */
+  function tell() {
+    const [i, j] = [selection.now.row, selection.now.column];
+    const some = i === null || i >= now.T ? WORDS.hint : WORDS.looks(name(i), ...seen(i));
+    const to = some === WORDS.hint || j === null || j >= now.T ? some : reason(i, j);
+    if (look.textContent !== to) look.textContent = to;
+  }
+  function seen(i) {
+    const keys = now.mask[i].flatMap((open, j) => (open ? [j === i ? WORDS.itself : name(j)] : []));
+    return [keys, now.mask.flatMap((row, q) => (row[i] && q !== i ? [name(q)] : []))];
+  }
+  function reason(i, j) {
+    const [query, key] = [name(i), i === j ? WORDS.itself : `“${name(j)}”`];
+    if (now.leaks[i][j]) return WORDS.leak(query, key, j - i);
+    if (now.mask[i][j]) return WORDS.look(query, key, now.weights[i][j]);
+    return WORDS.hidden(query, key, WORDS.why[hiddenBy(now, i, j) ?? "closed"]);
+  }
+  view.onDispose(selection.subscribe(view.guarded((is, was) => {
+    const { row, token } = selection.picked;
+    if (!now) return;
+    if ((row ?? -1) + 1 !== now.token) put({ token: (row ?? -1) + 1 });
+    if ((token ?? -1) + 1 !== now.source) put({ source: (token ?? -1) + 1 });
+    if (is.token !== was.token) view.redraw();
+    tell();
+  })));
 
   view.onDraw(() => {
     const s = read(model);
-    const [plain, line] = MAKE[s.kind](s);
+    const [plain, line] = unflipped(s);
     const mask = plain.map((row) => [...row]);
     s.flips.forEach(([i, j]) => { mask[i][j] = !mask[i][j]; });
-    const later = future(mask);
-    // What was opened by hand, or follows from it, is outlined; what the mask means to show is not.
-    const twoWay = TWO_WAY.includes(s.kind);
-    const meant = twoWay && s.flips.length ? future(masks.reach(plain, s.layers)) : null;
-    const marked = (open) => (twoWay && !meant ? null : future(open).map((row, i) => row.map((x, j) => x && !meant?.[i][j])));
-    now = { ...s, mask, reach: masks.reach(mask, s.layers) };
-    for (const [trait, control] of Object.entries(extra)) control.show(NEEDS[trait].includes(s.kind));
-    const ones = (m) => m.map((row) => row.map(Number));
-    const named = { rows: s.tokens, columns: s.tokens };
-    grid.draw({ values: ones(mask), mask, marks: marked(mask), top: 1, print: false, ...named });
-    weights.draw({ values: maskedSoftmax(matrix(s.T, s.T, (i, j) => draws[i * 24 + j]), mask), mask, top: 1, ...named });
-    reach.draw({ values: ones(now.reach), mask: now.reach, marks: marked(now.reach), top: 1, print: false, ...named });
-    const flipped = s.flips.length ? `  with ${s.flips.length} cell${s.flips.length > 1 ? "s" : ""} flipped` : "";
-    code.textContent = line + flipped;
+    film.limit(s.T + 1);
+    if (now?.layers !== s.layers && !film.playing && film.position !== s.layers) film.jump(s.layers);
+    const steps = (m) => Array.from({ length: s.T + 1 }, (_, n) => masks.reach(m, n));
+    const [through, meant] = [steps(mask), steps(plain)];
+    now = { ...s, mask, leaks: later(mask, plain), reach: through[s.layers],
+      weights: maskedSoftmax(matrix(s.T, s.T, (i, j) => draws[i * MOST + j]), mask) };
+    const at = source();
+    now.known = through.map((m) => m.map((row) => row[at]));
+    const needs = inForce(s).flatMap((kind) => NEEDS[kind]);
+    for (const [trait, control] of Object.entries(own)) control.show(needs.includes(trait));
+    view.root.dataset.view = s.view;
+    if ((selection.picked.row ?? -1) + 1 !== s.token) selection.pick({ row: s.token ? s.token - 1 : null });
+    if ((selection.picked.token ?? -1) + 1 !== s.source) selection.pick({ token: s.source ? s.source - 1 : null });
+
+    const titles = { rows: s.tokens, columns: s.tokens };
+    const said = { top: 1, print: false, ...titles };
+    grid.draw({ values: ones(mask), mask, marks: now.leaks, ...said });
+    weights.draw({ values: now.weights, mask, top: 1, ...titles });
+    const spread = later(now.reach, meant[s.layers]);
+    reach.draw({ values: ones(now.reach), mask: now.reach, marks: spread, ...said });
+    // A layer that is being computed fades in; one that is not yet computed is blank.
+    const moving = Math.min(film.position, s.T);
+    const done = (n) => Math.min(1, Math.max(0, moving - n + 1));
+    stack.draw({
+      ...said, rows: now.known.map((_, n) => (n ? String(n) : WORDS.input)),
+      values: now.known.map((row, n) => row.map((on) => Number(on) * done(n))),
+      mask: now.known.map((row, n) => row.map((on) => on || done(n) < 1)),
+      marks: now.known.map((row, n) => row.map((on, i) => on && done(n) === 1 && i < at && !meant[n][i][at])),
+    });
+    flow.textContent = WORDS.flows(name(at), s.layers, now.known[s.layers].filter(Boolean).length, s.T);
+    const role = (from, to) => (now.leaks[from][to] ? "leak" : "weight");
+    const links = cells(mask).map(([from, to]) =>
+      ({ from, to, weight: now.weights[from][to], role: role(from, to) }));
+    story.draw({ words: mask.map((_, i) => name(i)), links, faint: s.T > THICKET ? 2 : 0 });
+    code.textContent = lines(line, s.flips, mask);
     clear.disabled = !s.flips.length;
-    view.say(sentence(now, later));
-    const leaks = later.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
-    report(model, { allowed: mask.flat().filter(Boolean).length, leaks });
+    tell();
+    view.say(sentence(now, plain, meant[s.layers], name));
+    report(model, { allowed: cells(mask).length, leaks: cells(now.leaks) });
   });
   return live(model, view, used);
 }
@@ -109,26 +233,17 @@ function used(model) {
   return rest;
 }
 
-/** The open cells above the diagonal: a later token that is seen. */
-const future = (mask) => mask.map((row, i) => row.map((open, j) => open && j > i));
-
-function sentence({ kind, T, mask, reach, layers, tokens }, later) {
-  const name = (i) => tokens[i] ?? String(i + 1);
-  const open = mask.flat().filter(Boolean).length;
-  const parts = [`${open} of ${T * T} cells are open.`];
+function sentence({ T, mask, reach, layers, leaks, ...s }, plain, meant, name) {
+  const parts = [WORDS.open(cells(mask).length, T * T)];
   const blind = mask.flatMap((row, i) => (row.some(Boolean) ? [] : [name(i)]));
-  if (blind.length === 1) parts.push(`Query ${blind[0]} sees nothing: its weights are all zero.`);
-  if (blind.length > 1) parts.push(`Queries ${blind.join(", ")} see nothing: their weights are all zero.`);
-  const leaks = later.flat().filter(Boolean).length;
-  if (!leaks) parts.push("No query sees a later key.");
-  else {
-    const letting = `${leaks} cell${leaks > 1 ? "s let a query" : " lets a query"} see a later key`;
-    const whom = future(reach).flatMap((row, i) => (row.some(Boolean) ? [name(i)] : []));
-    if (TWO_WAY.includes(kind)) parts.push(`${letting}: right in an encoder, a leak in a decoder.`);
-    else parts.push(`${letting}: later tokens leak into output ${whom.slice(0, 8).join(", ")}${whom.length > 8 ? ", …" : ""}.`);
-  }
-  const last = reach[T - 1].filter(Boolean).length;
-  parts.push(`After ${layers} layer${layers > 1 ? "s" : ""} the last output depends on ${last} of ${T} inputs, its own among them.`);
+  if (blind.length) parts.push(WORDS.blind(blind));
+  const given = cells(later(mask, leaks)).length;
+  const bad = cells(leaks).length;
+  if (given) parts.push(WORDS.given(given, inForce(s).includes("prefix")));
+  const into = later(reach, meant).flatMap((row, i) => (row.some(Boolean) ? [name(i)] : []));
+  if (bad) parts.push(WORDS.leaks(bad, into));
+  if (!given && !bad) parts.push(WORDS.noLater);
+  parts.push(WORDS.reached(layers, reach[T - 1].filter(Boolean).length, T));
   return parts.join(" ");
 }
 

@@ -1,0 +1,95 @@
+/** What MaskExplorer knows of masks: its traits, how each is made, its line of Python, why it hides a key. */
+import { choice, count, words } from "./kit.js";
+import { masks } from "./twin.js";
+
+export const MOST = 24; // tokens
+export const VIEWS = ["mask", "weights", "layers", "reach"];
+export const SIDES = ["right", "left"];
+const RANGES = {
+  window: [1, MOST], dilation: [1, 8], n_global: [0, 8], prefix_len: [0, MOST], length: [0, MOST],
+  layers: [0, MOST], token: [0, MOST], source: [0, MOST],
+};
+/** The bounds of a trait: no window holds more than T keys, no influence needs more than T layers. */
+export const bounds = (name, T) => [RANGES[name][0], name === "dilation" ? 8 : Math.min(T, RANGES[name][1])];
+
+export const KINDS = ["causal", "full", "prefix", "sliding_window", "dilated", "global_window", "padding"];
+/** The traits that a kind needs. */
+export const NEEDS = {
+  causal: [], full: [], prefix: ["prefix_len"], sliding_window: ["window"], dilated: ["window", "dilation"],
+  global_window: ["window", "n_global"], padding: ["length", "side"],
+};
+
+/** The mask of a kind, and the line of Python that makes it; a padding mask is one row for all queries. */
+const MAKE = {
+  full: ({ T }) => [masks.full(T), `masks.full(${T})`],
+  causal: ({ T }) => [masks.causal(T), `masks.causal(${T})`],
+  prefix: ({ T, prefix_len: n }) => [masks.prefix(T, n), `masks.prefix(${T}, prefix_len=${n})`],
+  sliding_window: ({ T, window: w }) =>
+    [masks.slidingWindow(T, w), `masks.sliding_window(${T}, window=${w})`],
+  dilated: ({ T, window: w, dilation: d }) =>
+    [masks.dilated(T, w, d), `masks.dilated(${T}, window=${w}, dilation=${d})`],
+  global_window: ({ T, window: w, n_global: g }) =>
+    [masks.globalWindow(T, w, g), `masks.global_window(${T}, window=${w}, n_global=${g})`],
+  padding: ({ T, length: n, side }) => [Array(T).fill(masks.padding([n], T, side)[0]),
+    `masks.padding([${n}], ${T}${side === "left" ? ', "left"' : ""})[0, 0]`],
+};
+
+/** The kinds in force: one, or two that both have to allow a look. @param {any} s @returns {string[]} */
+export const inForce = ({ kind, also }) => (also === "none" || also === kind ? [kind] : [kind, also]);
+
+/** The mask before any cell is flipped, and the expression that makes it. @returns {[boolean[][], string]} */
+export function unflipped(s) {
+  const kinds = inForce(s);
+  if (kinds.length === 1 && kinds[0] === "padding") kinds.unshift("full"); // one row, for every query
+  const made = kinds.map((kind) => MAKE[kind](s));
+  return [made.map(([mask]) => mask).reduce(masks.and), made.map(([, line]) => line).join(" & ")];
+}
+
+/** The lines of Python that make a mask, flips and all: few cells one by one, many at once. */
+export function lines(expression, flips, mask) {
+  const few = flips.map(([i, j]) => `mask[${i}, ${j}] = ${mask[i][j] ? "True" : "False"}`);
+  const at = (n) => flips.map((cell) => cell[n]).join(", ");
+  const many = [`mask[[${at(0)}], [${at(1)}]] ^= True`];
+  return [`mask = ${expression}`, ...(flips.length < 4 ? few : many)].join("\n");
+}
+
+/** Which kind hides a key from a query, and how: "later", "far", "between" or "padding". */
+export function hiddenBy(s, i, j) {
+  for (const kind of inForce(s)) {
+    if (MAKE[kind](s)[0][i][j]) continue;
+    if (kind === "padding") return "padding";
+    if (j > i) return "later";
+    return kind === "dilated" && i - j < s.window * s.dilation ? "between" : "far";
+  }
+  return null;
+}
+
+/** The traits as they are used. `pad` is the name of a padded place, where the tokens are words. */
+export function read(model, pad) {
+  const T = count(model, "T", 2, MOST, 8);
+  const s = {
+    T, kind: choice(model, "kind", KINDS), also: choice(model, "also", ["none", ...KINDS]),
+    side: choice(model, "side", SIDES), view: choice(model, "view", VIEWS),
+  };
+  for (const name of Object.keys(RANGES)) s[name] = count(model, name, ...bounds(name, T));
+  s.flips = flipsOf(model.get("flips"), T);
+  const tokens = words(model, "tokens");
+  const padded = inForce(s).includes("padding");
+  const first = padded && s.side === "left" ? T - s.length : 0;
+  const last = padded ? first + s.length : T;
+  const nameOf = (i) => (i < first || i >= last ? pad : tokens[i - first] ?? String(i + 1));
+  s.tokens = tokens.length ? Array.from({ length: T }, (_, i) => nameOf(i)) : [];
+  return s;
+}
+
+/** Cells [query, key] within T tokens; one that is there twice is as it was. */
+function flipsOf(given, T) {
+  const inside = (n) => Number.isInteger(n) && n >= 0 && n < T;
+  const times = new Map();
+  for (const cell of Array.isArray(given) ? given : []) {
+    if (!Array.isArray(cell) || cell.length !== 2 || !cell.every(inside)) continue;
+    const at = cell[0] * MOST + cell[1];
+    times.set(at, (times.get(at) ?? 0) + 1);
+  }
+  return [...times].filter(([, n]) => n % 2).map(([at]) => [Math.floor(at / MOST), at % MOST]);
+}
