@@ -60,7 +60,9 @@ def sliding_window(
 
     mask[i, j] = (i - window < j <= i)
 
-    Source: Beltagy et al. 2020 (Longformer), 3.1, made causal as in Jiang et al. 2023 (Mistral), 2.
+    Source: Child et al. 2019 (Sparse Transformer), the first head of their strided attention;
+    Jiang et al. 2023 (Mistral), 2. That of Beltagy et al. 2020 (Longformer), 3.1, is two-sided.
+    A bool mask hides scores that were computed: it saves no work by itself.
     Shapes: T queries, S >= T keys -> [T, S]; ``window`` in keys.
     """
     return causal(T, S, device=device) & (lag(T, S, device=device) < window)
@@ -74,7 +76,9 @@ def dilated(
 
     mask[i, j] = (j = i - n dilation, 0 <= n < window)
 
-    Source: Beltagy et al. 2020 (Longformer), 3.1. Shapes: T queries, S >= T keys -> [T, S].
+    Source: Child et al. 2019 (Sparse Transformer), the second head of their strided attention, for
+    every ``dilation``-th key of the past; Beltagy et al. 2020 (Longformer), 3.1, for a dilated
+    window, two-sided there. Shapes: T queries, S >= T keys -> [T, S].
     """
     on_the_grid = lag(T, S, device=device) % dilation == 0
     return sliding_window(T, window * dilation, S, device=device) & on_the_grid
@@ -88,7 +92,8 @@ def global_window(
 
     mask[i, j] = (i - window < j <= i) or (j < n_global and j <= i)
 
-    Source: Beltagy et al. 2020 (Longformer), 3.1; Zaheer et al. 2020 (BigBird), 2; made causal.
+    Source: the causal half of Beltagy et al. 2020 (Longformer), 3.1, and Zaheer et al. 2020
+    (BigBird), 2, whose windows are two-sided and whose global tokens also see everything.
     Shapes: T queries, S >= T keys -> [T, S].
     """
     window_keys = sliding_window(T, window, S, device=device)
@@ -177,7 +182,8 @@ def reach(mask: Bool[Tensor, "T T"], n_layers: Count) -> Bool[Tensor, "T T"]:
     reach = (mask or identity)^n_layers, a boolean matrix power; the identity is the residual
     connection, through which a position always keeps its own past value.
 
-    Source: Beltagy et al. 2020 (Longformer), 3.1 (a window w reaches n_layers (w - 1) + 1 tokens).
+    A causal window w reaches n_layers (w - 1) + 1 tokens, so long as there are so many.
+    Source: compare Beltagy et al. 2020 (Longformer), 3.1, for windows on both sides.
     Shapes: mask [T, T] -> [T, T], row = output, column = input.
     """
     influence = torch.eye(mask.shape[0], dtype=torch.float32, device=mask.device)

@@ -215,6 +215,47 @@ class TestFillMask:
             page.get_by_role("button", name="Check").click()
             assert caption.inner_text() == "Press the cells that may attend"
 
+    def test_a_typical_slip_is_diagnosed(self, bench):
+        slips = [(masks.causal(5), "Too wide."), (masks.full(5), "That hides nothing.")]
+        with bench.show(band(hint="How wide?", slips=slips)) as page:
+            fill(page, masks.causal(5))
+            assert check(page) == "✗ 6 cells are wrong. Too wide."
+            fill(page, ~masks.causal(5))
+            assert check(page) == "✗ 16 cells are wrong. That hides nothing."
+            fill(page, torch.eye(5).bool())
+            assert check(page).endswith("wrong. How wide?")
+
+    def test_after_two_wrong_masks_the_answer_may_be_seen(self, bench):
+        widget = band()
+        with bench.show(widget) as page:
+            reveal = page.get_by_role("button", name="Show the answer")
+            check(page)
+            check(page)
+            assert not reveal.is_visible(), "the same mask twice is one try"
+            fill(page, masks.causal(5))
+            check(page)
+            reveal.click()
+            assert said(page) == "This is the answer. A band."
+            assert not reveal.is_visible()
+            assert check(page) == "✓ Right. A band."
+            assert state(page, widget)["filled"] == masks.sliding_window(5, 2).tolist()
+
+    @pytest.mark.parametrize(
+        "slips",
+        [
+            "no",
+            [masks.causal(5)],
+            [(masks.causal(5), 3)],
+            [("mask", "why")],
+            [(masks.causal(4), "another size")],
+            [(masks.causal(5)[0], "a row")],
+            [(masks.causal(5), "too many")] * 9,
+        ],
+    )
+    def test_refuses_slips_that_are_none(self, unchecked, slips):
+        with pytest.raises(ValueError, match="slips"):
+            band(slips=slips)
+
     def test_names_the_cells(self, bench):
         mask = masks.causal(3)[:2]
         widget = band(answer=mask, rows=["ask", "me"], columns=["a", "b", "<i>c"])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from traitlets import TraitType
 
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
@@ -11,13 +12,42 @@ from pieces.widgets.stills import grid
 from pieces.widgets.traits import Matrix, Result, Text, Words
 
 
+class MaskSlips(TraitType):
+    """A list of [mask, text]: typical wrong masks and what is said to each."""
+
+    def __init__(self, most: int = 8):
+        self.most = most
+        super().__init__(default_value=[])
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> list[list[Any]]:
+        """Return `value` as pairs of nested lists and texts, or raise `ValueError`."""
+        rule = f"at most {self.most} pairs of a bool mask and a text"
+        remedy = 'write [(masks.causal(4), "why not"), …]'
+        fits = isinstance(value, (list, tuple)) and len(value) <= self.most
+        pairs = fits and all(
+            isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[1], str)
+            for pair in value
+        )
+        require(pairs, self.name, value, rule, remedy)
+        try:
+            grids = [torch.as_tensor(mask) for mask, _ in value]
+        except (TypeError, ValueError, RuntimeError):
+            require(False, self.name, value, rule, remedy)
+        require(all(grid.ndim == 2 for grid in grids), self.name, value, rule, remedy)
+        return [[grid.int().tolist(), text] for grid, (_, text) in zip(grids, value, strict=True)]
+
+
 class FillMask(PieceWidget):
     """Ask for a mask, cell by cell, and check it in the browser.
+
+    After two wrong answers the right one may be seen.
 
     Args:
         question: what the mask shall do, plain text.
         answer: bool [T, S], True = may attend, 2 to 12 on a side.
         hint: shown after a wrong answer, before any wrong cell is.
+        slips: typical wrong masks, each with what is said to it in place of the hint.
         why: shown after the right answer.
         rows, columns: names of the queries and keys, optional.
 
@@ -34,6 +64,7 @@ class FillMask(PieceWidget):
     question = Text()
     answer = Matrix()
     hint = Text()
+    slips = MaskSlips()
     why = Text()
     rows = Words()
     columns = Words()
@@ -52,6 +83,9 @@ class FillMask(PieceWidget):
         given = f"{mask.dtype} {tuple(mask.shape)}"
         require(fits and max(mask.shape) <= 12, "answer", given, rule, remedy)
         super().__init__(question=question, answer=mask.double(), **kwargs)
+        sizes = {(len(slip), len(slip[0])) for slip, _ in self.slips}
+        same = sizes <= {tuple(mask.shape)}
+        require(same, "slips", sizes, f"must have the answer's shape {tuple(mask.shape)}", remedy)
 
     @classmethod
     def revived(cls, state: Mapping[str, Any]) -> PieceWidget:

@@ -2,14 +2,24 @@
 import { frame, guard, h, heatmap, legend, live, numbers, remembered, report, text as read, words } from "./kit.js";
 
 const LARGEST = 40; // px of a cell
+const TRIES = 2; // wrong answers after which the right one may be seen
+const WORDS = {
+  title: "Fill in the mask", press: "Press the cells that may attend", check: "Check", which: "Show which",
+  answer: "Show the answer", may: "may attend", masked: "masked", wrong: "wrong",
+  cell: (query, key, state) => `query ${query}, key ${key}: ${state}`,
+  right: (why) => `✓ Right. ${why}`,
+  count: (n, hint) => `✗ ${n} cell${n > 1 ? "s are" : " is"} wrong. ${hint}`,
+  shown: (why) => `This is the answer. ${why}`,
+};
 
 function render({ model, el }) {
-  const view = frame(el, { title: "Fill in the mask", name: "fill-mask", heading: false });
+  const view = frame(el, { title: WORDS.title, name: "fill-mask", heading: false });
   const side = (list) => Math.min(12, Math.max(1, Array.isArray(list) ? list.length : 0));
   const [T, S] = [side(model.get("answer")), side(model.get("answer")?.[0])];
   const kept = remembered(`mask:${read(model, "question")}`);
   let filled = sized(kept.read()) ?? Array.from({ length: T }, () => Array(S).fill(false));
   let marks = null;
+  const tries = new Set(); // the same wrong mask twice is one try
 
   function sized(text) {
     try {
@@ -31,29 +41,43 @@ function render({ model, el }) {
     marks = outlined;
     view.root.dataset.verdict = kind;
     show.hidden = kind !== "wrong";
+    if (kind === "right") reveal.hidden = true;
     view.say(words);
     view.redraw();
   }
   function check() {
     const errors = wrong().flat().filter(Boolean).length;
-    const count = `✗ ${errors} cell${errors > 1 ? "s are" : " is"} wrong. ${read(model, "hint")}`;
-    if (errors) verdict("wrong", count.trim());
-    else verdict("right", `✓ Right. ${read(model, "why")}`);
+    if (errors) tries.add(JSON.stringify(filled));
+    if (errors) verdict("wrong", WORDS.count(errors, diagnosis() || read(model, "hint")).trim());
+    else verdict("right", WORDS.right(read(model, "why")));
+    reveal.hidden = !errors || tries.size < TRIES;
     report(model, { correct: errors === 0, filled });
+  }
+  /** What is said to a typical slip. */
+  function diagnosis() {
+    const slips = Array.isArray(model.get("slips")) ? model.get("slips") : [];
+    const same = ([mask]) => filled.every((row, i) => row.every((x, j) => x === Boolean(mask?.[i]?.[j])));
+    return slips.find(same)?.[1] ?? "";
+  }
+  function answer() {
+    filled = numbers(model, "answer", T, S).map((row) => row.map(Boolean));
+    verdict("shown", WORDS.shown(read(model, "why")));
+    reveal.hidden = true;
   }
   const name = (list, at) => words(model, list)[at] || String(at + 1);
   const grid = heatmap(view, {
-    caption: "Press the cells that may attend", role: "query", press: put, tellInCaption: true,
-    speak: (i, j) => `query ${name("rows", i)}, key ${name("columns", j)}: ${filled[i][j] ? "may attend" : "masked"}`,
+    caption: WORDS.press, role: "query", press: put, tellInCaption: true,
+    speak: (i, j) => WORDS.cell(name("rows", i), name("columns", j), filled[i][j] ? WORDS.may : WORDS.masked),
   });
   grid.pane.style.maxWidth = `${S * LARGEST + 66}px`; // the frame of the focus fits the grid
   const question = h("p", { class: "p-question" });
   const press = (words, onclick) => h("button", { type: "button", class: "p-button", onclick }, words);
-  const show = press("Show which", () => { marks = wrong(); view.redraw(); });
-  show.hidden = true;
+  const show = press(WORDS.which, () => { marks = wrong(); view.redraw(); });
+  const reveal = press(WORDS.answer, answer);
+  show.hidden = reveal.hidden = true;
   view.panes.append(question, grid.pane, h("div", { class: "p-side" },
-    legend(["query", "may attend"], ["mask", "masked"], ["leak", "wrong"]),
-    h("div", { class: "p-answer" }, press("Check", check), show), view.sentence));
+    legend(["query", WORDS.may], ["mask", WORDS.masked], ["leak", WORDS.wrong]),
+    h("div", { class: "p-answer" }, press(WORDS.check, check), show, reveal), view.sentence));
   view.onDraw(() => {
     question.textContent = read(model, "question");
     grid.draw({ values: filled.map((row) => row.map(Number)), mask: filled, marks, top: 1, print: false, largest: LARGEST,
