@@ -3,6 +3,7 @@ import { bridge } from "./bridge.js";
 import { causalWeights, page, STORY } from "./gallery.js";
 import { heatmap } from "./heatmap.js";
 import { createSelection } from "./selection.js";
+import { tabs } from "./tabs.js";
 import { tokenField } from "./tokens.js";
 
 const links = (weights) => weights.flatMap((row, from) => row.flatMap((weight, to) => (weight > 0 ? [{ from, to, weight }] : [])));
@@ -24,6 +25,13 @@ export default page([
     view.panes.append(picture.pane);
     picture.draw({ words: STORY, links: links(causalWeights(8, 4, 2.5)) });
   }],
+  ["Arcs that can be pointed at, and a look that is not there", (view) => {
+    const selection = createSelection({ row: 6, column: 2 });
+    const picture = arcs(view, { caption: "Who looks at whom", selection, axis: "row", target: "column", faint: 0 });
+    view.panes.append(picture.pane);
+    const weights = causalWeights(8, 21).map((row, i) => row.map((weight, j) => (i - j < 3 ? weight : 0)));
+    picture.draw({ words: STORY, links: links(weights) });
+  }],
   ["A story of several lines", (view) => {
     const picture = arcs(view, { caption: "Choose a word", role: "query", selection: createSelection({ token: LONG.length - 1 }) });
     view.panes.append(picture.pane);
@@ -35,6 +43,12 @@ export default page([
     const groups = [{ words: STORY.slice(0, 2), gloss: "two that are one" }, ...STORY.slice(2).map((word) => ({ words: [word], gloss: "" }))];
     const weights = causalWeights(8, 21).toReversed();
     picture.draw({ groups, rows: STORY.toReversed(), values: { data: Float32Array.from(weights.flat()), shape: [8, 8] } });
+  }],
+  ["Views of which one is open", (view) => {
+    const state = { view: "weights" };
+    const model = { get: (name) => state[name], set(name, value) { state[name] = value; }, save_changes: () => view.draw() };
+    view.panes.append(tabs(view, model, "view", { label: "What is shown", options: [["mask", "mask"], ["weights", "weights"], ["reach", "reach"]] }).box);
+    view.draw();
   }],
   ["Typed text", (view) => {
     const selection = createSelection();

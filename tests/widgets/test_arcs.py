@@ -143,3 +143,36 @@ def test_no_words_and_one_word(page):
     draw(page, [], causal(0))
     draw(page, ["alone"], causal(1))
     check(page.evaluate(READ))
+
+
+def test_an_arc_can_be_pointed_at_and_what_is_missing_is_dotted(page):
+    weights = causal(len(WORDS))
+    weights[6, 2] = 0
+    options = {"axis": "row", "target": "column", "least": 1e-9, "faint": 0}
+    draw(page, WORDS, weights, **options)
+    counts = """() => ["p-arc-at", "p-arc-missing", "p-arc-on", "p-arc-hit"]
+      .map((name) => document.getElementsByClassName(name).length)"""
+    assert page.evaluate(counts) == [0, 0, 0, 35]
+    page.evaluate("picture.selection.point({ row: 6, column: 4 })")
+    painted(page)
+    at = page.locator(".p-arc-at")
+    assert [at.get_attribute(f"data-{end}") for end in ("query", "key")] == ["6", "4"]
+    assert page.evaluate(counts) == [1, 0, 6, 35]
+    page.evaluate("picture.selection.point({ row: 6, column: 2 })")
+    painted(page)
+    assert page.evaluate(counts) == [0, 1, 6, 35]
+    page.evaluate("picture.selection.point({ row: 2, column: 6 })")
+    painted(page)
+    assert page.evaluate(counts)[:2] == [0, 1], "a look at a later word"
+    page.evaluate("picture.selection.leave()")
+    painted(page)
+    x, y = page.locator('.p-arc-hit[data-query="7"][data-key="1"]').evaluate(
+        """(path) => { const p = path.getPointAtLength(path.getTotalLength() / 2);
+        const at = new DOMPoint(p.x, p.y).matrixTransform(path.getScreenCTM()); return [at.x, at.y]; }"""
+    )
+    page.mouse.move(x, y)
+    painted(page)
+    assert page.evaluate("[picture.selection.now.row, picture.selection.now.column]") == [7, 1]
+    page.mouse.move(0, 0)
+    painted(page)
+    assert page.evaluate(counts)[:3] == [0, 0, 0]

@@ -37,5 +37,5 @@ def test_pages_are_alive_and_fit(chromium, pages, name, width, dark):
 def test_every_primitive_has_a_page():
     shown = {m for name in gallery.PAGES for m in gallery.needed(f"gallery_{name}", [])}
     primitives = {"arcs", "blocks", "bridge", "charts", "heatmap", "keyed", "parts", "plane", "player", "plots",
-                  "selection", "table", "tensor", "tokens"}  # fmt: skip
+                  "selection", "table", "tabs", "tensor", "tokens"}  # fmt: skip
     assert primitives <= shown

@@ -92,7 +92,7 @@ export function arcs(frame, {
     const on = selection.now[axis];
     const lit = on === null ? [] : lookingFrom(on).filter(({ weight }) => weight >= asked);
     const least = wrapped ? Math.max(0.3, faint) : faint;
-    const rest = on !== null && wrapped ? [] : data.links.filter(({ from, weight }) => from !== on && weight >= least);
+    const rest = on !== null && wrapped ? [] : data.links.filter(({ from, weight }) => from !== on && weight > 0 && weight >= least);
     const way = (a, b, n) => (wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room));
     const path = (link, n, bright) => {
       const [a, b] = [places[link.from], places[link.to]];
