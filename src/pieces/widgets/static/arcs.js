@@ -119,7 +119,10 @@ export function arcs(frame, {
   function reachable(paths, on, way) {
     const [a, b] = [places[on ?? -1], places[selection.now[target] ?? -1]];
     const missing = a && b && !data.links.some(({ from, to, weight }) => from === on && places[to] === b && weight > 0);
-    const wide = paths.map((one) => h("path", { class: "p-arc-hit", d: one.getAttribute("d"),
+    const at = (one, end) => Number(one.getAttribute(`data-${end}`));
+    // In one order, whatever is lit: an arc that comes to lie above another under the pointer would flicker.
+    const sorted = [...paths].sort((a, b) => at(a, "query") - at(b, "query") || at(a, "key") - at(b, "key"));
+    const wide = sorted.map((one) => h("path", { class: "p-arc-hit", d: one.getAttribute("d"),
       "data-query": one.getAttribute("data-query"), "data-key": one.getAttribute("data-key") }));
     return missing ? [h("path", { class: "p-arc-missing", d: way(a, b, 0) }), ...wide] : wide;
   }
