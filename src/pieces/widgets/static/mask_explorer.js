@@ -27,7 +27,8 @@ const WORDS = {
   view: "What is shown", views: { mask: "mask", weights: "weights", layers: "layers", reach: "reach" },
   story: "Who may look at whom", mask: "Mask (press to flip)", weights: "Weights under it",
   stack: "Who knows the word, layer by layer", reach: "Reach after the layers", undo: "Undo my flips",
-  layers: "layers", layer: "layer", input: "words", place: "place", outputs: "output", inputs: "input",
+  follow: "follows that word", layers: "layers", layer: "layer",
+  input: "words", place: "place", outputs: "output", inputs: "input",
   legend: {
     query: "may look", weight: "weight", output: "depends on it", mask: "hidden, or out of reach",
     leak: "a leak",
@@ -109,6 +110,7 @@ function render({ model, el }) {
   const stack = heatmap(view, {
     caption: WORDS.stack, role: "output", rowAxis: WORDS.layer, columnAxis: WORDS.place,
     selection, selects: { row: "layer", column: "token" }, arranged: (at) => align(stack, at),
+    press: (_, i) => put({ source: i + 1 }), presses: WORDS.follow,
     speak: (n, i) => (n > now.layers ? WORDS.notYet(n)
       : WORDS.knows(name(i), n, name(source()), now.known[n][i])),
   });
@@ -196,7 +198,8 @@ function render({ model, el }) {
     for (const [trait, control] of Object.entries(own)) control.show(needs.includes(trait));
     view.root.dataset.view = s.view;
     if ((selection.picked.row ?? -1) + 1 !== s.token) selection.pick({ row: s.token ? s.token - 1 : null });
-    if ((selection.picked.token ?? -1) + 1 !== s.source) selection.pick({ token: s.source ? s.source - 1 : null });
+    const picked = s.source ? s.source - 1 : null;
+    if (selection.picked.token !== picked) selection.pick({ token: picked });
 
     const titles = { rows: s.tokens, columns: s.tokens };
     const said = { top: 1, print: false, ...titles };
