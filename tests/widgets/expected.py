@@ -7,7 +7,7 @@ import re
 
 import torch
 from expected_heads import attention_heatmap
-from oracle import maps, number, right, same_bars, same_map, same_plane, same_table, says
+from oracle import apart, maps, number, right, same_bars, same_map, same_plane, same_table, says
 
 from pieces import masks, measures, scores, trained
 from pieces.attention import masked_softmax
@@ -131,27 +131,47 @@ def score_functions(root, s):
     right(abs(s["gradient"] - float(measures.jacobian_norm(weights))) < 1e-9, "another gradient")
 
 
+# Of each step: left, above or none, and what they make.
+STEPS = ("X Wq Q", "X Wk K", "X Wv V", "Q Kt scores", "scores - scaled", "scaled - weights",
+         "weights V output")  # fmt: skip
+CAPTIONS = {"weights Wq": "Wq", "weights Wk": "Wk", "weights Wv": "Wv", "keys, turned": "Kt",
+            "scores Q Kᵀ": "scores", "scaled scores": "scaled", "weights A": "weights",
+            "output O": "output", "input X": "X", "queries Q": "Q", "keys K": "K",
+            "values V": "V"}  # fmt: skip
+SCREEN = """(root) => [...root.querySelectorAll(".p-pane:not([hidden]), .p-operator")]
+  .filter((node) => node.offsetParent).map((node) => { const b = node.getBoundingClientRect();
+    return [node.querySelector("figcaption")?.textContent ?? node.textContent, b.left, b.top]; })"""
+
+
 def attention_steps(root, s):
-    """The matrices of the step, the row that is followed, its arithmetic, what Python reads."""
+    """The matrices of the step, the row and the cell that are followed, and their arithmetic."""
     m = matrices(s)
-    row, step = s["row"] - 1, s["step"]
-    hidden = ~masks.causal(6) if s["mask"] == "causal" else torch.zeros(6, 6, dtype=torch.bool)
-    shown = ("X Q K V", "Q K scores", "scores scaled", "scaled weights", "weights V output")[step]
-    followed = ("X Q K V", "Q scores", "scores scaled", "scaled weights", "weights output")[step]
-    drawn = maps(root)
-    right([words(one) for one in drawn] == shown.split(), [one.caption for one in drawn])
-    for one, name in zip(drawn, shown.split(), strict=True):
-        masked = name == "weights" or (name == "scaled" and step == 3)
-        same_map(one, m[name].tolist(), mask=(~hidden).tolist() if masked else None,
-                 frame=row if name in followed.split() else None)  # fmt: skip
+    row, step, j = s["row"] - 1, s["step"], s["column"] - 1
+    causal = s["mask"] == "causal"
+    hidden = ~masks.causal(6) if causal else torch.zeros(6, 6, dtype=torch.bool)
+    left, above, made = STEPS[step].split()
+    drawn = {CAPTIONS[one.caption]: one for one in maps(root)}
+    right(set(drawn) == {left, above, made} - {"-"}, list(drawn))
+    tokens = s["tokens"] or list("123456")
+    for name, one in drawn.items():
+        masked = name == "weights" or (name == "scaled" and step == 5)
+        lit = {"column": j} if name == above else {"frame": row}
+        if j < 0:
+            lit.pop("column", None)
+        elif name == made or above == "-":
+            lit["marks"] = [(row, j)]
+        same_map(one, m[name].tolist(), mask=(~hidden).tolist() if masked else None, **lit,
+                 rows=() if name[0] == "W" or name == "Kt" else tokens,
+                 columns=tokens if name == "Kt" else ())  # fmt: skip
+    in_order(root, step, [n for n in (left, above, made) if n != "-"])
+    same_kept(root, step, left, above)
     written(root, step, row, m, hidden)
-    said = root.locator(".p-say").inner_text()
-    if step in (0, 1, 3, 4):
-        right(int(re.search(r"(?:Token|Query|Row|Output) (\d)", said)[1]) == row + 1, said)
-    best = {1: m["scores"], 3: m["weights"], 4: m["weights"]}.get(step)
-    if best is not None:
-        told = int(re.search(r"Key (\d)|Row (\d) of V", said)[0].replace(" of V", "")[-1])
-        right(best[row][told - 1] >= best[row].max() - 1e-9, said)
+    same_tiles(root, s, m, drawn)
+    lines = root.locator(".p-work li:visible").evaluate_all(
+        "(all) => all.map((li) => li.classList.contains('p-on'))"
+    )
+    right([n for n, on in enumerate(lines) if on] == [j] * (j >= 0), f"line {lines} is lit")
+    said_of(root, step, row, m, s["tokens"])
     for trait, value in (
         ("query", m["Q"][row]),
         ("weights", m["weights"]),
@@ -161,11 +181,66 @@ def attention_steps(root, s):
         right(torch.allclose(given, value, rtol=1e-9, atol=1e-9), f"Python reads another {trait}")
 
 
-def words(drawn):
-    """Return which matrix a map of AttentionSteps says it is."""
-    known = {"scores Q Kᵀ": "scores", "scaled Q Kᵀ / √3": "scaled", "weights A": "weights",
-             "output Z = A V": "output"}  # fmt: skip
-    return known.get(drawn.caption, drawn.caption[-1])
+def in_order(root, step, names):
+    """A × B = C from left to right; on a narrow page B stands above C, so that they share columns."""
+    on = {CAPTIONS.get(text, text): (x, y) for text, x, y in root.evaluate(SCREEN)}
+    signs = {4: ["÷ √3 ="], 5: ["softmax →"]}.get(step, ["×", "="])
+    right(set(on) == {*names, *signs}, on)
+    first, *_, made = names
+    if len(names) == 2:
+        beside = on[first][0] < on[signs[0]][0] < on[made][0]
+        below = on[first][1] < on[signs[0]][1] < on[made][1]
+        return right(beside or below, on)
+    above = names[1]
+    beside = on[first][0] < on["×"][0] < on[above][0] < on["="][0] < on[made][0]
+    crossed = on[above][1] < on[made][1] and on[first][0] < on["="][0] < on[made][0]
+    return right(beside or crossed, on)
+
+
+def same_kept(root, step, left, above):
+    """What earlier steps made waits below, and is dotted while it is in use."""
+    kept = root.locator(".p-kept:visible").evaluate_all(
+        "(all) => all.map((one) => [one.textContent, one.classList.contains('p-used')])"
+    )
+    used = {left, above.removesuffix("t")}
+    right(kept == [[name, name in used] for name in "QKV"[: min(step, 3)]], kept)
+
+
+def same_tiles(root, s, m, drawn):
+    """A tile has the colour of the cell whose number it repeats."""
+    row, step = s["row"] - 1, s["step"]
+    left, above, made = STEPS[step].split()
+    lines = root.locator(".p-work li:visible").evaluate_all(
+        "(all) => all.map((li) => [...li.querySelectorAll('.p-tile')]"
+        ".map((tile) => tile.style.backgroundColor))"
+    )
+    for j, tiles in enumerate(lines[: m[made].shape[1]]):
+        cells = [(made, row, j)]
+        if above == "-":
+            cells += [(left, row, j)]
+        else:
+            for n in range(m[left].shape[1]):
+                cells += [(left, row, n), (above, n, j)]
+        if made == "weights" and (row, j) in drawn[made].hatched:
+            continue
+        right(len(tiles) == len(cells), f"line {j}: {len(tiles)} tiles")
+        for tile, (name, i, c) in zip(tiles, cells, strict=True):
+            if (i, c) not in drawn[name].hatched:
+                near = apart(tile, drawn[name].colours[i, c]) < 2
+                right(near, f"line {j}: the tile of {name} [{i}, {c}] has another colour")
+
+
+def said_of(root, step, row, m, tokens):
+    """The sentence speaks of the row that is followed, and of the key that has most."""
+    said = root.locator(".p-say").inner_text()
+    right(int(re.search(r"(?:Token|Query|Row|Output) (\d)", said)[1]) == row + 1, said)
+    best = {3: m["scores"], 5: m["weights"], 6: m["weights"]}.get(step)
+    if best is None:
+        return
+    key, word = re.search(r"(?:Key (\d)|Row \d of V)(?: \(“(.*?)”\))?", said).groups()
+    told = int(key or re.search(r"Row (\d) of V", said)[1])
+    right(best[row][told - 1] >= best[row].max() - 1e-9, said)
+    right(not tokens or word == tokens[told - 1], said)
 
 
 def matrices(s):
@@ -174,7 +249,7 @@ def matrices(s):
     Q, K, V = X @ Wq, X @ Wk, X @ Wv
     raw, scaled = scores.dot(Q, K), scores.scaled_dot(Q, K)
     weights = masked_softmax(scaled, masks.causal(6) if s["mask"] == "causal" else None)
-    return {"X": X, "Wq": Wq, "Wk": Wk, "Wv": Wv, "Q": Q, "K": K, "V": V, "scores": raw,
+    return {"X": X, "Wq": Wq, "Wk": Wk, "Wv": Wv, "Q": Q, "K": K, "V": V, "Kt": K.T, "scores": raw,
             "scaled": scaled, "weights": weights, "output": weights @ V}  # fmt: skip
 
 
@@ -183,27 +258,18 @@ def written(root, step, row, m, hidden):
     lines = root.locator(".p-work li:visible").evaluate_all(
         "(all) => all.map((li) => [...li.children].map((part) => part.textContent.trim()))"
     )
-    if step == 0:
-        for n, name in enumerate("QKV"):
-            block = lines[4 * n : 4 * n + 4]
-            head = [f"{name.lower()}{LOW[row]}", f"= x{LOW[row]} W", name]
-            right(block[0] == head, block[0])
-            weights = m[f"W{name.lower()}"]
-            for j, line in enumerate(block[1:]):
-                adds_up(line, m[name][row, j], list(zip(m["X"][row], weights[:, j], strict=True)))
-        return
-    if step == 3:
+    if step == 5:
         total = lines.pop()
         right(total[1] == "is the sum of exp over the row", total)
-    name = ("Q", "scores", "scaled", "weights", "output")[step]
+    left, above, name = STEPS[step].split()
     right(len(lines) == m[name].shape[1], f"{len(lines)} lines of arithmetic")
     for j, line in enumerate(lines):
-        if step == 3 and hidden[row, j]:
+        if step == 5 and hidden[row, j]:
             right(line[:2] == ["0.0000", f": key {j + 1} is hidden"], line)
             continue
-        sides = {1: (m["Q"][row], m["K"][j]), 4: (m["weights"][row], m["V"][:, j % 3])}.get(step)
-        adds_up(line, m[name][row, j], list(zip(*sides, strict=True)) if sides else None)
-        if step == 1:
+        terms = list(zip(m[left][row], m[above][:, j], strict=True)) if above != "-" else None
+        adds_up(line, m[name][row, j], terms)
+        if step == 3:
             right(f"q{LOW[row]}·k{LOW[j]}" in line[1], line)
 
 

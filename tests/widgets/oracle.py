@@ -224,8 +224,8 @@ def maps(root):
     return [Map(one) for one in root.evaluate(CANVASES)]
 
 
-def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks=(), digits=2,
-             signed=True):  # fmt: skip
+def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, column=None, marks=(),
+             digits=2, signed=True):  # fmt: skip
     """Compare a drawn heat map with values [T, S]: colours, numbers, labels, hatching, frames.
 
     `digits` 0: its cells may stay without numbers.
@@ -244,6 +244,7 @@ def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks
         right(says(text, values[i][j], digits), f"{name} [{i}, {j}]: {text}, not {values[i][j]}")
     same_colours(drawn, {at: values[at[0]][at[1]] for at in open_}, signed)
     wanted = [((frame, frame), (0, S - 1))] if frame is not None else []
+    wanted += [((0, T - 1), (column, column))] if column is not None else []
     wanted += [((i, i), (j, j)) for i, j in marks]
     right(sorted(drawn.frames) == sorted(wanted), f"{name}: framed {drawn.frames}, not {wanted}")
 
