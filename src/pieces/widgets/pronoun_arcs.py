@@ -46,5 +46,5 @@ class PronounArcs(TrainedModelWidget):
     next_words = Result()
 
     def describe(self) -> str:
-        """Return the story, and whose head reads it."""
-        return f"“{self.text}”: head {self.layer}.{self.head} of {self.model_name}"
+        """Return the story and its reader; which head that is may have been computed."""
+        return f"“{self.text}”, read by one head of {self.model_name}"

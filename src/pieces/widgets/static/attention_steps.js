@@ -35,7 +35,8 @@ const WORDS = {
     mix: (s, i) => `Output ${i + 1} is the weighted average of all the rows of V. Row ${best(s.weights[i]) + 1} of V${named(s, best(s.weights[i]))} counts most.`,
   },
 };
-/** Every matrix: its role, and the names of its rows and columns: tokens, or 1, 2, 3. */
+/** Every matrix: its role, and the names of its rows and columns: tokens, or 1, 2, 3.
+ *  @type {Record<string, [string, boolean?, boolean?]>} */
 const MAPS = {
   X: ["residual", true], Wq: ["query"], Wk: ["key"], Wv: ["value"], Q: ["query", true], K: ["key", true], V: ["value", true],
   Kt: ["key", false, true], scores: ["score", true, true], scaled: ["score", true, true], weights: ["weight", true, true], output: ["output", true],
@@ -142,6 +143,7 @@ function render({ model, el }) {
     if (column !== null) model.set("column", again ? 0 : column + 1);
     model.save_changes();
   };
+  /** @type {Map<string, HTMLElement>} */
   const panes = new Map();
   const maps = Object.entries(MAPS).map(([name, [role, byToken, toToken]]) => {
     const map = heatmap(view, {
@@ -184,8 +186,11 @@ function render({ model, el }) {
 
   const glide = glides(view.panes);
   view.onDispose(glide.stop);
-  const things = () => new Map([...panes, ...[...kept].map(([name, node]) => [`kept ${name}`, node])]
-    .filter(([, node]) => !node.hidden && node.offsetParent));
+  const things = () => {
+    /** @type {[string, HTMLElement][]} */
+    const waiting = [...kept].map(([name, node]) => [`kept ${name}`, node]);
+    return new Map([...panes, ...waiting].filter(([, node]) => !node.hidden && node.offsetParent));
+  };
   /** A matrix comes from where it stood, or from what was kept of it; Kᵀ comes from K. */
   const origins = (name) => {
     const plain = name.replace("kept ", "").replace("Kt", "K");
