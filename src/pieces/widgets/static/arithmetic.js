@@ -17,7 +17,7 @@ export function arithmetic(view, { label, most, point, press }) {
   const rows = Array.from({ length: most }, (_, n) => {
     const [result, how] = [h("b", {}), h("span", {})];
     const node = h("li", {
-      tabindex: "0", onpointerenter: () => point(n), onfocus: () => point(n), onblur: () => point(null), onclick: () => press(n),
+      class: "", tabindex: "0", onpointerenter: () => point(n), onfocus: () => point(n), onblur: () => point(null), onclick: () => press(n),
     }, result, how);
     return { result, how, node, key: "" };
   });
