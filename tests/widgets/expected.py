@@ -6,7 +6,8 @@ import math
 import re
 
 import torch
-from expected_heads import attention_heatmap
+from expected_heads import attention_heatmap, pronoun_arcs
+from expected_steps import attention_steps, shuffle_tokens
 from oracle import maps, number, right, same_bars, same_map, same_plane, same_table, says
 
 from pieces import masks, measures, scores, trained
@@ -27,7 +28,6 @@ ARCS = """(stage) => {
       width: Number(path.getAttribute("stroke-width")), on: path.classList.contains("p-arc-on"),
       ends: [path.getPointAtLength(0).x, path.getPointAtLength(path.getTotalLength()).x] })) };
 }"""
-LOW = "₁₂₃₄₅₆"
 
 
 def uniform(seed):
@@ -221,106 +221,6 @@ def score_functions(root, s):
     right(abs(s["gradient"] - float(measures.jacobian_norm(weights))) < 1e-9, "another gradient")
 
 
-def attention_steps(root, s):
-    """The matrices of the step, the row that is followed, its arithmetic, what Python reads."""
-    m = matrices(s)
-    row, step = s["row"] - 1, s["step"]
-    hidden = ~masks.causal(6) if s["mask"] == "causal" else torch.zeros(6, 6, dtype=torch.bool)
-    shown = ("X Q K V", "Q K scores", "scores scaled", "scaled weights", "weights V output")[step]
-    followed = ("X Q K V", "Q scores", "scores scaled", "scaled weights", "weights output")[step]
-    drawn = maps(root)
-    right([words(one) for one in drawn] == shown.split(), [one.caption for one in drawn])
-    for one, name in zip(drawn, shown.split(), strict=True):
-        masked = name == "weights" or (name == "scaled" and step == 3)
-        same_map(one, m[name].tolist(), mask=(~hidden).tolist() if masked else None,
-                 frame=row if name in followed.split() else None)  # fmt: skip
-    written(root, step, row, m, hidden)
-    said = root.locator(".p-say").inner_text()
-    if step in (0, 1, 3, 4):
-        right(int(re.search(r"(?:Token|Query|Row|Output) (\d)", said)[1]) == row + 1, said)
-    best = {1: m["scores"], 3: m["weights"], 4: m["weights"]}.get(step)
-    if best is not None:
-        told = int(re.search(r"Key (\d)|Row (\d) of V", said)[0].replace(" of V", "")[-1])
-        right(best[row][told - 1] >= best[row].max() - 1e-9, said)
-    for trait, value in (
-        ("query", m["Q"][row]),
-        ("weights", m["weights"]),
-        ("output", m["output"]),
-    ):
-        given = torch.tensor(s[trait], dtype=torch.float64)
-        right(torch.allclose(given, value, rtol=1e-9, atol=1e-9), f"Python reads another {trait}")
-
-
-def words(drawn):
-    """Return which matrix a map of AttentionSteps says it is."""
-    known = {"scores Q Kᵀ": "scores", "scaled Q Kᵀ / √3": "scaled", "weights A": "weights",
-             "output Z = A V": "output"}  # fmt: skip
-    return known.get(drawn.caption, drawn.caption[-1])
-
-
-def matrices(s):
-    """Return every matrix of one head of self-attention by its name, float64."""
-    X, Wq, Wk, Wv = (torch.tensor(s[n], dtype=torch.float64) for n in ("X", "Wq", "Wk", "Wv"))
-    Q, K, V = X @ Wq, X @ Wk, X @ Wv
-    raw, scaled = scores.dot(Q, K), scores.scaled_dot(Q, K)
-    weights = masked_softmax(scaled, masks.causal(6) if s["mask"] == "causal" else None)
-    return {"X": X, "Wq": Wq, "Wk": Wk, "Wv": Wv, "Q": Q, "K": K, "V": V, "scores": raw,
-            "scaled": scaled, "weights": weights, "output": weights @ V}  # fmt: skip
-
-
-def written(root, step, row, m, hidden):
-    """Every line of the arithmetic: its result is torch's, and its terms make the result."""
-    lines = root.locator(".p-work li:visible").evaluate_all(
-        "(all) => all.map((li) => [...li.children].map((part) => part.textContent.trim()))"
-    )
-    if step == 0:
-        for n, name in enumerate("QKV"):
-            block = lines[4 * n : 4 * n + 4]
-            head = [f"{name.lower()}{LOW[row]}", f"= x{LOW[row]} W", name]
-            right(block[0] == head, block[0])
-            weights = m[f"W{name.lower()}"]
-            for j, line in enumerate(block[1:]):
-                adds_up(line, m[name][row, j], list(zip(m["X"][row], weights[:, j], strict=True)))
-        return
-    if step == 3:
-        total = lines.pop()
-        right(total[1] == "is the sum of exp over the row", total)
-    name = ("Q", "scores", "scaled", "weights", "output")[step]
-    right(len(lines) == m[name].shape[1], f"{len(lines)} lines of arithmetic")
-    for j, line in enumerate(lines):
-        if step == 3 and hidden[row, j]:
-            right(line[:2] == ["0.0000", f": key {j + 1} is hidden"], line)
-            continue
-        sides = {1: (m["Q"][row], m["K"][j]), 4: (m["weights"][row], m["V"][:, j % 3])}.get(step)
-        adds_up(line, m[name][row, j], list(zip(*sides, strict=True)) if sides else None)
-        if step == 1:
-            right(f"q{LOW[row]}·k{LOW[j]}" in line[1], line)
-
-
-def adds_up(line, value, terms=None):
-    """A line "result = how = how": the result is the value, and each way leads to it."""
-    result, how = line[0], line[1]
-    right(says(result, float(value), 4), f"{result}, not {float(value)}")
-    size = 1.0
-    for way in how.split("=")[1:]:
-        if re.search(r"[qk][₁-₆]", way):
-            continue
-        text = way.replace("−", "-").replace("·", "*").replace("√3", "sqrt(3)").replace("∞", "inf")
-        right(re.fullmatch(r"[\d.e+*/() \-]*(?:(?:exp|sqrt)[\d.e+*/() \-]*)*", text), way)
-        got = eval(text, {"__builtins__": {}, "exp": math.exp, "sqrt": math.sqrt})
-        numbers = [abs(float(x)) for x in re.findall(r"\d+\.?\d*", text)]
-        size = max([1.0, *numbers])
-        right(abs(got - float(value)) <= 2e-3 * size, f"{way} makes {got}, not {float(value)}")
-        if terms:
-            pairs = re.findall(r"\(?(-?[\d.]+)\)?\*\(?(-?[\d.]+)\)?", text)
-            right(len(pairs) == len(terms), f"{way}: {len(pairs)} terms")
-            for pair, want in zip(pairs, terms, strict=True):
-                near = all(
-                    abs(number(a) - float(b)) < 1e-3 for a, b in zip(pair, want, strict=True)
-                )
-                right(near, f"{way}: {pair} instead of {tuple(map(float, want))}")
-
-
 def fill_mask(root, s):
     """The reader's cells, outlined where they are wrong, and a verdict that is true."""
     (grid,) = maps(root)
@@ -475,5 +375,7 @@ CHECKS = {
     "FillMask": fill_mask,
     "MaskExplorer": mask_explorer,
     "PredictNumber": predict_number,
+    "PronounArcs": pronoun_arcs,
     "ScoreFunctions": score_functions,
+    "ShuffleTokens": shuffle_tokens,
 }

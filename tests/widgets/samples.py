@@ -13,11 +13,22 @@ def reading(name="attention-only", text="the blue book . Tom the blue ice-cream"
     return pieces.widgets.AttentionHeatmap.from_model(model, text, vocabulary=words, **more)
 
 
+def story(text="the blue book . Tom the blue ice-cream", **more):
+    """Return a PronounArcs of a small random model."""
+    _, model = build("llama")
+    words = vocabulary(model.config.vocab_size)
+    others = ["book", "ice-cream"]
+    return pieces.widgets.PronounArcs.from_model(
+        model, vocabulary=words, text=text, others=others, **more
+    )
+
+
 EXAMPLES = {
     "AttentionHeatmap": reading,
     "FillMask": lambda **more: pieces.widgets.FillMask(
         **{"question": "Fill in a causal mask.", "answer": masks.causal(4), "why": "j <= i."} | more
     ),
+    "PronounArcs": story,
     "PredictNumber": lambda **more: pieces.widgets.PredictNumber(
         **{"question": "What is 1/4?", "answer": 0.25, "hint": "Divide.", "why": "1 : 4."} | more
     ),

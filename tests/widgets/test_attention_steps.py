@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from browser import picture, put, state
+from browser import PAINTED, picture, put, state
 from pieces import masks
 from pieces.attention import attention
 from pieces.widgets import AttentionSteps
@@ -61,8 +61,10 @@ class TestRefuses:
             ("Wq", torch.zeros(3, 4)),
             ("Wk", torch.full((3, 3), torch.inf)),
             ("Wv", "eye"),
-            ("step", 5),
+            ("step", 7),
             ("step", -1),
+            ("column", 7),
+            ("tokens", ["a"] * 7),
             ("step", "score"),
             ("row", 0),
             ("row", 7),
@@ -79,10 +81,57 @@ class TestRefuses:
             setattr(widget, trait, value)
 
     def test_takes_tensors_and_lists(self):
-        widget = AttentionSteps(X=torch.ones(6, 3), Wq=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], step=4)
+        widget = AttentionSteps(X=torch.ones(6, 3), Wq=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], step=6)
         assert widget.X == [[1.0] * 3] * 6
         assert "step mix" in repr(widget)
         assert "query 2 = [1.0000, 1.0000, 1.0000]" in repr(widget)
+
+
+# How far each pane is moved sideways when its way begins; null where it only fades in.
+MOVING = """() => Object.fromEntries(document.getAnimations().map((one) => [
+  one.effect.target.querySelector("figcaption")?.textContent ?? one.effect.target.textContent,
+  one.effect.getKeyframes()[0].transform ? Number(one.effect.getKeyframes()[0].transform.match(/-?[\\d.]+/)[0]) : null]))"""
+LIT = """() => [...document.querySelectorAll(".p-pane:not([hidden])")].map((pane) => {
+  const cell = Number(getComputedStyle(pane).getPropertyValue("--cell").replace("px", ""));
+  const start = () => Number(pane.querySelector('.p-names [data-axis=row][data-at="0"]').getAttribute("y")) - cell / 2;
+  const found = {};
+  for (const kind of ["row", "column", "cell"]) {
+    const frame = pane.querySelector(`[data-frame=${kind}]:not([hidden]) .p-ring`);
+    if (!frame) continue;
+    const [x, y] = ["x", "y"].map((name) => Number(frame.getAttribute(name)));
+    const [left, top] = [Number(pane.querySelector(".p-names [data-axis=row]").getAttribute("x")) + 5, start()];
+    const [i, j] = [Math.round((y - top) / cell), Math.round((x - left) / cell)];
+    found[kind] = kind === "row" ? i : kind === "column" ? j : [i, j];
+  }
+  return [pane.querySelector("figcaption").textContent, found];
+})"""
+CELL = """([caption, i, j]) => {
+  const pane = [...document.querySelectorAll(".p-pane:not([hidden])")].find((one) => one.querySelector("figcaption").textContent === caption);
+  const cell = Number(getComputedStyle(pane).getPropertyValue("--cell").replace("px", ""));
+  const y = Number(pane.querySelector(".p-names [data-axis=row]").getAttribute("y"));
+  const box = pane.querySelector(".p-board").getBoundingClientRect();
+  const left = Number(pane.querySelector(".p-names [data-axis=row]").getAttribute("x")) + 5;
+  return [box.left + left + (j + 0.5) * cell, box.top + y + i * cell];
+}"""
+
+
+def cell(page, caption, i, j):
+    """The middle of a cell on the screen."""
+    page.locator(".pieces").scroll_into_view_if_needed()
+    return page.evaluate(CELL, [caption, i, j])
+
+
+def lit(page):
+    """What is framed in each matrix, and which line is lit, all counted from 0."""
+    page.evaluate(PAINTED)
+    found = dict(page.evaluate(LIT))
+    for one in found.values():
+        if "cell" in one:
+            one["cell"] = tuple(one["cell"])
+    on = page.locator(".p-work li").evaluate_all(
+        "(all) => all.findIndex((li) => li.classList.contains('p-on'))"
+    )
+    return found | {"line": on if on >= 0 else None}
 
 
 def numbers_of(page):
@@ -112,59 +161,129 @@ class TestPage:
         widget = AttentionSteps()
         q, weights, output = reference(widget)
         with bench.show(widget) as page:
-            text = page.locator(".p-work").inner_text()
+            text = page.locator(".p-work").inner_text().replace("\n", " ")
             assert "0.9990 = 0.25·0.0365 + 0.87·0.8351 + 0.66·0.3991" in text
-            assert len(numbers_of(page)) == 9
-            put(page, widget, step=3)
+            assert numbers_of(page) == [round(x, 4) for x in q[1].tolist()]
+            put(page, widget, step=5)
             assert numbers_of(page)[:6] == [round(x, 4) for x in weights[1].tolist()]
-            put(page, widget, step=4, row=5)
+            put(page, widget, step=6, row=5)
             assert numbers_of(page) == [round(x, 4) for x in output[4].tolist()]
             assert state(page, widget)["query"] == pytest.approx(q[4].tolist(), abs=1e-12)
 
     def test_hides_later_keys(self, bench):
-        with bench.show(AttentionSteps(step=3, mask="causal")) as page:
+        with bench.show(AttentionSteps(step=5, mask="causal")) as page:
             assert numbers_of(page)[2:6] == [0.0] * 4
             assert page.locator(".p-work").inner_text().count("hidden") == 4
 
-    def test_hovering_shows_a_row_and_a_press_keeps_it(self, bench):
-        widget = AttentionSteps(step=1)
+    def test_pointing_at_a_score_lights_what_makes_it_and_a_press_keeps_it(self, bench):
+        widget = AttentionSteps(step=3)
         with bench.show(widget) as page:
-            board = page.locator(".p-board:visible").nth(0)
             said, kept = page.locator(".p-say"), picture(page)
-            at = {"x": 40, "y": 18 + 44 * 4.5}
-            board.hover(position=at)
+            at = cell(page, "scores Q Kᵀ", 4, 2)
+            page.mouse.move(*at)
+            assert lit(page) == {"queries Q": {"row": 4}, "keys, turned": {"column": 2},
+                                 "scores Q Kᵀ": {"row": 4, "cell": (4, 2)}, "line": 2}  # fmt: skip
             assert "Query 5" in said.inner_text()
             assert state(page, widget)["row"] == 2
             page.mouse.move(1, 1)
             assert picture(page) == kept
-            board.click(position=at)
+            page.mouse.click(*at)
             page.mouse.move(1, 1)
-            assert "Query 5" in said.inner_text()
-            assert state(page, widget)["row"] == 5
+            assert (state(page, widget)["row"], state(page, widget)["column"]) == (5, 3)
+            assert lit(page)["line"] == 2
+
+    def test_pointing_at_a_line_lights_its_cell_and_by_keyboard_too(self, bench):
+        widget = AttentionSteps(step=3)
+        with bench.show(widget) as page:
+            page.locator(".p-work li").nth(4).hover()
+            assert lit(page)["scores Q Kᵀ"] == {"row": 1, "cell": (1, 4)}
+            page.mouse.move(1, 1)
+            page.locator(".p-work li").nth(5).focus()
+            assert lit(page)["keys, turned"] == {"column": 5}
+            page.locator(".p-work li").nth(3).click()
+            assert state(page, widget)["column"] == 4
+
+    def test_a_finger_keeps_a_cell_and_lets_it_go(self, bench):
+        widget = AttentionSteps(step=3, column=0)
+        with bench.show(widget, width=390, touch=True) as page:
+            assert lit(page) == {"queries Q": {"row": 1}, "keys, turned": {},
+                                 "scores Q Kᵀ": {"row": 1}, "line": None}  # fmt: skip
+            at = cell(page, "keys, turned", 1, 4)
+            page.touchscreen.tap(*at)
+            assert (state(page, widget)["row"], state(page, widget)["column"]) == (2, 5)
+            page.touchscreen.tap(*at)
+            assert state(page, widget)["column"] == 0
 
     def test_the_keyboard_chooses_a_row(self, bench):
-        widget = AttentionSteps(step=1, row=6)
+        widget = AttentionSteps(step=3, row=6)
         with bench.show(widget) as page:
-            board = page.locator(".p-board:visible").nth(2)
+            board = page.locator(".p-pane", has_text="scores Q").locator(".p-board")
             board.focus()
             for key in ("ArrowDown", "ArrowDown", "Enter"):
                 board.press(key)
             assert state(page, widget)["row"] == 3
 
-    def test_a_row_of_keys_is_not_followed(self, bench):
-        widget = AttentionSteps(step=1)
+    def test_a_cell_that_a_step_has_not_is_let_go(self, bench):
+        widget = AttentionSteps(step=3, column=6)
         with bench.show(widget) as page:
-            page.locator(".p-board:visible").nth(1).click(position={"x": 40, "y": 18 + 44 * 4.5})
-            assert state(page, widget)["row"] == 2
+            put(page, widget, step=6)
+            assert state(page, widget)["column"] == 3
+            assert lit(page)["line"] == 2
 
     @pytest.mark.parametrize("step", range(len(STEPS)))
     def test_shows_only_the_matrices_of_the_step(self, bench, step):
-        shown = (4, 3, 2, 2, 3)
+        shown = (3, 3, 3, 3, 2, 2, 3)
         with bench.show(AttentionSteps(step=step)) as page:
             assert page.locator(".p-board:visible").count() == shown[step]
             page.locator("details").last.locator("summary").click()
             page.locator(".p-tables table").last.wait_for()
             assert page.locator(".p-tables table").count() == shown[step]
+
+    @pytest.mark.parametrize("width", [320, 360, 390, 640])
+    @pytest.mark.parametrize("step", [0, 3, 4, 6])
+    def test_fits_a_narrow_page_with_its_numbers(self, bench, width, step):
+        with bench.show(AttentionSteps(step=step), width=width) as page:
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            frame = page.locator(".pieces").bounding_box()
+            ends = [
+                box.bounding_box()["x"] + box.bounding_box()["width"]
+                for box in page.locator(".p-pane:visible, .p-work li:visible").all()
+            ]
+            assert max(ends) <= frame["x"] + frame["width"]
+            control = page.locator(".p-stepper").bounding_box()["y"]
+            last = [box.bounding_box() for box in page.locator(".p-pane:visible").all()]
+            assert max(box["y"] + box["height"] for box in last) - control <= 700
+
+    def test_a_matrix_glides_to_its_next_place(self, bench):
+        """Scores move from the right to the left; who wants less motion sees them there at once."""
+        widget = AttentionSteps(step=3)
+        begin = "() => document.querySelector('[aria-label=\"Next step\"]').click()"
+        with bench.show(widget) as page:
+            page.evaluate(begin)
+            page.evaluate(PAINTED)
+            assert page.evaluate("document.getAnimations().length") == 0
+            put(page, widget, step=3)
+            page.emulate_media(reduced_motion="no-preference")
+            before = page.locator(".p-pane", has_text="scores Q").bounding_box()
+            page.evaluate(begin)
+            page.evaluate(PAINTED)
+            found = page.evaluate(MOVING)
+            page.wait_for_function("() => document.getAnimations().length === 0")
+            after = page.locator(".p-pane", has_text="scores Q").bounding_box()
+            assert found["scores Q Kᵀ"] == pytest.approx(before["x"] - after["x"], abs=2)
+            assert found["scaled scores"] is None, "what is new fades in where it stands"
+            assert page.record.errors == []
+
+    def test_what_was_kept_comes_back_from_there(self, bench):
+        widget = AttentionSteps(step=2)
+        with bench.show(widget) as page:
+            page.emulate_media(reduced_motion="no-preference")
+            kept = page.locator(".p-kept", has_text="K").bounding_box()
+            put(page, widget, step=3)
+            found = page.evaluate(MOVING)
+            page.wait_for_function("() => document.getAnimations().length === 0")
+            turned = page.locator(".p-pane", has_text="keys, turned").bounding_box()
+            assert found["keys, turned"] == pytest.approx(kept["x"] - turned["x"], abs=2)
 
     def test_typed_nonsense_stays_and_changes_nothing(self, bench):
         widget = AttentionSteps()
@@ -201,7 +320,7 @@ class TestPage:
             assert page.get_by_label("input X, row 1, column 1").input_value() == "0.13"
 
     def test_large_numbers_stay_numbers(self, bench):
-        widget = AttentionSteps(X=torch.full((6, 3), 100.0), Wq=torch.full((3, 3), 100.0), step=3)
+        widget = AttentionSteps(X=torch.full((6, 3), 100.0), Wq=torch.full((3, 3), 100.0), step=5)
         with bench.show(widget) as page:
             assert all(abs(sum(row) - 1) < 1e-9 for row in state(page, widget)["weights"])
             text = page.locator(".p-work").inner_text()

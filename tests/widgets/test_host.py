@@ -285,7 +285,7 @@ class TestNoHole:
 
     WIDGETS = (
         (lambda: MaskExplorer(kind="sliding_window", T=5, window=2), "9 of 25 cells open", 2),
-        (lambda: AttentionSteps(step=4), "query 2 = [0.9990, 0.8667, 0.5560]", 3),
+        (lambda: AttentionSteps(step=6), "query 2 = [0.9990, 0.8667, 0.5560]", 3),
         (lambda: ScoreFunctions(D=64), "scaled_dot score, D = 64", 0),
         (lambda: FillMask(question="Causal <b>or</b> not?", answer=masks.causal(3)), "Causal", 1),
         (lambda: question("What is 1/4?"), "What is 1/4?", 0),
@@ -319,7 +319,7 @@ class TestNoHole:
             assert "needs JavaScript" not in page.locator(".pieces-live").inner_text()
 
     def test_a_still_shows_what_torch_computes(self):
-        widget = AttentionSteps(step=3, mask="causal")
+        widget = AttentionSteps(step=5, mask="causal")
         texts = re.findall(r">([^<>]+)</text>", widget.still())
         numbers = [text for text in texts if "." in text]
         X, Wq, Wk = (torch.tensor(m) for m in (widget.X, widget.Wq, widget.Wk))

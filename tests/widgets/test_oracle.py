@@ -6,6 +6,7 @@ import pytest
 import torch
 import yaml
 from oracle import check, recorded, wrong
+from samples import story
 
 from pieces import masks
 from pieces.widgets import (
@@ -15,6 +16,7 @@ from pieces.widgets import (
     MaskExplorer,
     PredictNumber,
     ScoreFunctions,
+    ShuffleTokens,
 )
 
 X = (3 * torch.randn(6, 3, generator=torch.Generator().manual_seed(4))).round(decimals=2)
@@ -50,10 +52,16 @@ PICTURES = {
                                     token=6), None),
     "large": (lambda: MaskExplorer(kind="global_window", T=24, window=5, layers=3), None),
     "project": (lambda: AttentionSteps(X=X, step=0, row=3), None),
-    "score": (lambda: AttentionSteps(X=X, step=1, row=2), None),
-    "scale": (lambda: AttentionSteps(X=X, step=2, row=5), None),
-    "softmax": (lambda: AttentionSteps(X=X, step=3, row=4, mask="causal"), None),
-    "mix": (lambda: AttentionSteps(X=X, step=4, row=3), None),
+    "key": (lambda: AttentionSteps(X=X, step=1, row=3, tokens=[], column=0), None),
+    "value": (lambda: AttentionSteps(X=X, step=2, row=1, column=3), None),
+    "score": (lambda: AttentionSteps(X=X, step=3, row=2, column=5), None),
+    "scale": (lambda: AttentionSteps(X=X, step=4, row=5), None),
+    "softmax": (lambda: AttentionSteps(X=X, step=5, row=4, mask="causal"), None),
+    "mix": (lambda: AttentionSteps(X=X, step=6, row=3, column=2), None),
+    "shuffled": (lambda: ShuffleTokens(X=X, shuffle=3), None),
+    "shuffled causal": (lambda: ShuffleTokens(X=X, shuffle=5, mask="causal"), None),
+    "story": (lambda: story(layer=2, head=3), None),
+    "story's middle": (lambda: story(head=4, token=4), None),
     "plane": (lambda: ScoreFunctions(temperature=2.0, D=4, query_x=1.4, query_y=-0.8), None),
     "additive": (lambda: ScoreFunctions(score="additive", D=64, n_keys=4), None),
     "bilinear": (lambda: ScoreFunctions(score="bilinear", n_keys=9, temperature=0.5), None),

@@ -8,7 +8,7 @@ from torch.overrides import TorchFunctionMode
 from pieces.attention import attention
 from pieces.exercises.verdict import attempt, compare, say
 
-SHAPES = ((6, 3, 3, 3), (4, 5, 2, 2), (1, 4, 3, 3), (7, 2, 8, 5))  # T, d, d_k, d_v
+SHAPES = ((6, 3, 3, 3), (4, 5, 2, 2), (1, 4, 3, 3), (7, 2, 8, 5))  # T, D, K, and a value's
 READY_MADE = ("softmax", "log_softmax", "scaled_dot_product_attention", "logsumexp")
 
 
@@ -26,10 +26,10 @@ class Watch(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def inputs(T: int, d: int, d_k: int, d_v: int, size: float) -> list[torch.Tensor]:
+def inputs(T: int, D: int, K: int, K_v: int, size: float) -> list[torch.Tensor]:
     """Return X, Wq, Wk, Wv, drawn by a generator of their own; `size` scales the queries."""
     drawn = torch.Generator().manual_seed(T)
-    shapes = ((T, d), (d, d_k), (d, d_k), (d, d_v))
+    shapes = ((T, D), (D, K), (D, K), (D, K_v))
     X, Wq, Wk, Wv = (torch.randn(s, generator=drawn, dtype=torch.float64) for s in shapes)
     return [X, size * Wq, Wk, Wv]
 
@@ -48,10 +48,10 @@ def slips(X, Wq, Wk, Wv) -> dict[str, torch.Tensor]:
     return {
         "Does your softmax run over the keys, that is along each row?": softmax(scores / root, 0)
         @ V,
-        "Did you divide the scores by the root of d_k?": softmax(scores, -1) @ V,
-        "The root is of d_k, the size of a key, not of d.": softmax(scores / X.shape[-1] ** 0.5, -1)
+        "Did you divide the scores by the root of K?": softmax(scores, -1) @ V,
+        "The root is of K, the size of a key, not of D.": softmax(scores / X.shape[-1] ** 0.5, -1)
         @ V,
-        "You divide by d_k; it should be its root.": softmax(scores / root**2, -1) @ V,
+        "You divide by K; it should be its root.": softmax(scores / root**2, -1) @ V,
         "You mix the keys; mix the values.": softmax(scores / root, -1) @ K,
         "You mix the inputs; mix the values.": softmax(scores / root, -1) @ X,
         "Queries and keys have changed places.": softmax(scores.T / root, -1) @ V,
@@ -68,12 +68,12 @@ def hint(result, data: list[torch.Tensor]) -> str:
 
 
 def my_self_attention(function: Callable[..., torch.Tensor]) -> None:
-    """Check `f(X, Wq, Wk, Wv)`: the output Z of one head, without torch's softmax."""
+    """Check `f(X, Wq, Wk, Wv)`: the output O of one head, without torch's softmax."""
     with Watch() as watch:
-        for T, d, d_k, d_v in SHAPES:
-            data = inputs(T, d, d_k, d_v, 1.0)
+        for T, D, K, K_v in SHAPES:
+            data = inputs(T, D, K, K_v, 1.0)
             result, complaint = attempt(function, *data)
-            case = f"T = {T}, d = {d}, d_k = {d_k}, d_v = {d_v}"
+            case = f"T = {T}, D = {D}, K = {K}, values of size {K_v}"
             complaint = complaint or compare(result, reference(*data), case)
             if complaint:
                 return say("4.4", complaint + hint(result, data))

@@ -6,7 +6,9 @@ from pieces.widgets.attention_steps import AttentionSteps
 from pieces.widgets.fill_mask import FillMask
 from pieces.widgets.mask_explorer import MaskExplorer
 from pieces.widgets.predict_number import PredictNumber
+from pieces.widgets.pronoun_arcs import PronounArcs
 from pieces.widgets.score_functions import ScoreFunctions
+from pieces.widgets.shuffle_tokens import ShuffleTokens
 
 __all__ = [
     "Alignment",
@@ -15,5 +17,7 @@ __all__ = [
     "FillMask",
     "MaskExplorer",
     "PredictNumber",
+    "PronounArcs",
     "ScoreFunctions",
+    "ShuffleTokens",
 ]

@@ -7,7 +7,7 @@ from pieces.attention import masked_softmax
 from pieces.scores import dot, scaled_dot
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.stills import grid
-from pieces.widgets.traits import Choice, Count, Matrix, Result
+from pieces.widgets.traits import Choice, Count, Matrix, Result, Words
 
 TABLE = (
     (0.13, 0.15, 0.89),
@@ -17,14 +17,17 @@ TABLE = (
     (0.77, 0.25, 0.10),
     (0.05, 0.80, 0.55),
 )
+TOKENS = ("Lily", "lost", "her", "small", "red", "ball")
 SHOWN = (
-    ("X", "Q", "K", "V"),
-    ("Q", "K", "scores"),
+    ("X", "Wq", "Q"),
+    ("X", "Wk", "K"),
+    ("X", "Wv", "V"),
+    ("Q", "Kt", "scores"),
     ("scores", "scaled"),
     ("scaled", "weights"),
     ("weights", "V", "output"),
 )
-STEPS = ("project", "score", "scale", "softmax", "mix")
+STEPS = ("query", "key", "value", "score", "scale", "softmax", "mix")
 
 
 def draws(seed: int = 168) -> list[list[list[float]]]:
@@ -45,14 +48,16 @@ class AttentionSteps(PieceWidget):
     Args:
         X: the tokens, a 6 × 3 matrix within ±100; by default the table of the source text.
         Wq, Wk, Wv: the weight matrices, 3 × 3 within ±100; by default drawn with seed 168.
-        step: 0 project, 1 score, 2 scale, 3 softmax, 4 mix.
+        tokens: six words beside the rows; none for numbers.
+        step: 0 query, 1 key, 2 value, 3 score, 4 scale, 5 softmax, 6 mix.
         row: the token whose arithmetic is written out, 1 to 6.
+        column: the cell of that row whose line is lit, from 1; 0 is none.
         mask: "none" or "causal".
 
     Read back:
         query: the query vector of the row, 3 numbers.
         weights: the attention weights, 6 × 6.
-        output: the output Z = A V, 6 × 3.
+        output: the output O = A V, 6 × 3.
 
     Raises:
         ValueError: an unknown argument or a value out of range.
@@ -64,8 +69,10 @@ class AttentionSteps(PieceWidget):
     Wq = Matrix(WEIGHTS[0], 3, 3, bound=100)
     Wk = Matrix(WEIGHTS[1], 3, 3, bound=100)
     Wv = Matrix(WEIGHTS[2], 3, 3, bound=100)
+    tokens = Words(TOKENS, most=6)
     step = Count(0, 0, len(STEPS) - 1)
     row = Count(2, 1, 6)
+    column = Count(1, 0, 6)
     mask = Choice("none", ("none", "causal"))
     query = Result()
     weights = Result()
@@ -80,16 +87,26 @@ class AttentionSteps(PieceWidget):
         weights = masked_softmax(scaled, mask)
         maps = {
             "X": (X, "residual", "input X"),
+            "Wq": (W[0], "query", "weights Wq"),
+            "Wk": (W[1], "key", "weights Wk"),
+            "Wv": (W[2], "value", "weights Wv"),
+            "Kt": (k.T, "key", "keys, turned"),
             "Q": (q, "query", "queries Q"),
             "K": (k, "key", "keys K"),
             "V": (v, "value", "values V"),
             "scores": (scores, "score", "scores Q Kᵀ"),
-            "scaled": (scaled, "score", "scaled Q Kᵀ / √3"),
+            "scaled": (scaled, "score", "scaled scores"),
             "weights": (weights, "weight", "weights A"),
-            "output": (weights @ v, "output", "output Z = A V"),
+            "output": (weights @ v, "output", "output O"),
         }
         return "".join(
-            grid(*maps[name], mask=mask if name == "weights" else None, digits=2)
+            grid(
+                *maps[name],
+                mask=mask if name == "weights" else None,
+                rows=() if name in ("Wq", "Wk", "Wv", "Kt") else self.tokens,
+                columns=self.tokens if name == "Kt" else (),
+                digits=2,
+            )
             for name in SHOWN[self.step]
         )
 

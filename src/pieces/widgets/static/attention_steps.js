@@ -1,171 +1,239 @@
-/** Self-attention in five steps, on numbers that can be edited, with one row written out. */
+/** Self-attention in seven steps, on numbers that can be edited: A × B = C, with one row written out. */
+import { arithmetic } from "./arithmetic.js";
+import { editors } from "./attention_steps_edit.js";
+import { glides } from "./glide.js";
 import {
-  choice, count, format, frame, guard, h, heatmap, live, matrixEditor, numbers, report, select, slider, stepper,
+  choice, count, format, frame, guard, h, heatmap, live, numbers, report, select, slider, stepper, words,
 } from "./kit.js";
-import { masks, selfAttention } from "./twin.js";
+import { masks, selfAttention, transpose } from "./twin.js";
 
-const STEPS = ["project", "score", "scale", "softmax", "mix"];
+const STEPS = ["query", "key", "value", "score", "scale", "softmax", "mix"];
 const T = 6;
 const WEIGHTS = { Wq: "query", Wk: "key", Wv: "value" };
-/** Every matrix: its name, its role, its caption, and whether it is 6 × 6.
- *  @type {[string, string, string, boolean?][]} */
-const MAPS = [
-  ["X", "residual", "input X"], ["Q", "query", "queries Q"], ["K", "key", "keys K"],
-  ["scores", "score", "scores Q Kᵀ", true], ["scaled", "score", "scaled Q Kᵀ / √3", true],
-  ["weights", "weight", "weights A", true], ["V", "value", "values V"], ["output", "output", "output Z = A V"],
-];
-/** The matrices of each step, from left to right. */
-const SHOWN = { project: ["X", "Q", "K", "V"], score: ["Q", "K", "scores"], scale: ["scores", "scaled"],
-  softmax: ["scaled", "weights"], mix: ["weights", "V", "output"] };
-/** Where a row of the matrix belongs to the token that is followed. */
-const FOLLOWED = { project: ["X", "Q", "K", "V"], score: ["Q", "scores"], scale: ["scores", "scaled"],
-  softmax: ["scaled", "weights"], mix: ["weights", "output"] };
+const low = (n) => "₁₂₃₄₅₆"[n];
+const four = (x) => format(x, 4);
+const named = (s, i) => (s.tokens[i] ? ` (“${s.tokens[i]}”)` : "");
+const best = (row) => row.indexOf(Math.max(...row));
+const WORDS = {
+  title: "Self-attention, step by step", steps: "steps", follow: "follow token", mask: "mask", none: "none", causal: "causal",
+  token: "token", feature: "feature", query: "query", key: "key", follows: "follows that row",
+  row: "The arithmetic of the row", kept: "kept for later", edit: "Edit the numbers", undo: "Undo my edits",
+  maps: { X: "input X", Wq: "weights Wq", Wk: "weights Wk", Wv: "weights Wv", Q: "queries Q", K: "keys K", V: "values V", Kt: "keys, turned",
+    scores: "scores Q Kᵀ", scaled: "scaled scores", weights: "weights A", output: "output O" },
+  tables: { X: "input X", Wq: "query weights", Wk: "key weights", Wv: "value weights" },
+  hidden: (j) => `: key ${j + 1} is hidden`, sum: " is the sum of exp over the row",
+  said: {
+    query: (s, i) => `Token ${i + 1}${named(s, i)} asks with q${low(i)}: its row of X meets each column of the query weights.`,
+    key: (s, i) => `Token ${i + 1}${named(s, i)} can be found by k${low(i)}: the same row of X, other weights.`,
+    value: (s, i) => `Token ${i + 1}${named(s, i)} has v${low(i)} to hand over. One row of X has become three vectors.`,
+    score: (s, i) => `Query ${i + 1} meets all six keys, one dot product each. Key ${best(s.scores[i]) + 1}`
+      + `${named(s, best(s.scores[i]))} fits best: ${four(Math.max(...s.scores[i]))}.`,
+    scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. The order stays, the spread shrinks.`,
+    softmax: (s, i) => `Row ${i + 1} is positive now and sums to 1. Key ${best(s.weights[i]) + 1}${named(s, best(s.weights[i]))}`
+      + ` gets the largest share, ${format(100 * Math.max(...s.weights[i]), 1)} %.`
+      + (s.mask ? " Later keys were hidden before the softmax: their weight is 0." : ""),
+    mix: (s, i) => `Output ${i + 1} is the weighted average of all the rows of V. Row ${best(s.weights[i]) + 1} of V${named(s, best(s.weights[i]))} counts most.`,
+  },
+};
+/** Every matrix: its role, and the names of its rows and columns: tokens, or 1, 2, 3.
+ *  @type {Record<string, [string, boolean?, boolean?]>} */
+const MAPS = {
+  X: ["residual", true], Wq: ["query"], Wk: ["key"], Wv: ["value"], Q: ["query", true], K: ["key", true], V: ["value", true],
+  Kt: ["key", false, true], scores: ["score", true, true], scaled: ["score", true, true], weights: ["weight", true, true], output: ["output", true],
+};
+/** The matrices of each step: left, and above or none, and what they make. */
+const SHOWN = {
+  query: ["X", "Wq", "Q"], key: ["X", "Wk", "K"], value: ["X", "Wv", "V"], score: ["Q", "Kt", "scores"],
+  scale: ["scores", null, "scaled"], softmax: ["scaled", null, "weights"], mix: ["weights", "V", "output"],
+};
+const SIGNS = { scale: "÷ √3 =", softmax: "softmax →" };
+const KEPT = { Q: 0, K: 1, V: 2 }; // what waits below the picture, and the step that makes it
 
 function read(model) {
   /** @type {any} */
-  const s = { X: numbers(model, "X", T, 3), step: STEPS[count(model, "step", 0, 4)], row: count(model, "row", 1, T, 2) - 1 };
+  const s = { X: numbers(model, "X", T, 3), step: STEPS[count(model, "step", 0, 6)], row: count(model, "row", 1, T, 2) - 1 };
   for (const trait of Object.keys(WEIGHTS)) s[trait] = numbers(model, trait, 3, 3);
   s.mask = choice(model, "mask", ["none", "causal"]) === "causal" ? masks.causal(T) : null;
-  return { ...s, ...selfAttention(s.X, s) };
+  s.tokens = words(model, "tokens").length === T ? words(model, "tokens") : Array(T).fill("");
+  Object.assign(s, selfAttention(s.X, s));
+  s.Kt = transpose(s.K);
+  const [left, , made] = SHOWN[s.step];
+  s.column = count(model, "column", 0, s[made][0].length, 1) - 1;
+  return { ...s, left, made };
+}
+/** Whether a step hides what the mask hides. */
+const masked = (s, name) => (name === "weights" || (name === "scaled" && s.step === "softmax") ? s.mask : null);
+/** The size that has the full colour: the largest number that is seen. */
+const topOf = (s, name) => s[name].reduce((most, row, i) =>
+  row.reduce((top, x, j) => (masked(s, name)?.[i][j] === false ? top : Math.max(top, Math.abs(x))), most), 1e-9);
+
+/** The arithmetic of row r: a line for each cell of the result. */
+function lines(s, r) {
+  /** A cell as a tile. */
+  const cell = (name, i, j, write = four) =>
+    ({ value: s[name][i][j], text: write(s[name][i][j]), role: MAPS[name][0], top: topOf(s, name) });
+  const typed = (x) => String(Math.round(x * 1e4) / 1e4).replace("-", "−");
+  const factor = (tile) => (tile.value < 0 ? ["(", tile, ")"] : [tile]);
+  const sum = (terms) => terms.flatMap(([a, b], n) => [n ? " + " : "", ...factor(a), "·", ...factor(b)]);
+  const columns = s[s.made][0].map((_, j) => j);
+  const result = (j) => cell(s.made, r, j);
+  const { step, left, made } = s;
+  if (step === "scale") return columns.map((j) => ({ result: result(j), how: [" = ", cell(left, r, j), " / √3"] }));
+  if (step === "score" || step === "mix") {
+    return columns.map((j) => ({ result: result(j), how: [
+      ...(step === "score" ? [` = q${low(r)}·k${low(j)}`] : []), " = ",
+      ...sum(s[left][r].map((_, n) => [cell(left, r, n), step === "score" ? cell("K", j, n) : cell("V", n, j)])),
+    ] }));
+  }
+  if (step === "softmax") {
+    const open = s.scaled[r].filter((_, j) => !s.mask || s.mask[r][j]);
+    const shift = Math.max(...open.map(Math.abs)) > 20 ? Math.max(...open) : 0; // exp of a large number says nothing to a reader
+    const total = four(open.reduce((all, x) => all + Math.exp(x - shift), 0));
+    const power = (j) => [" = exp(", cell(left, r, j), shift ? ` − ${shift < 0 ? `(${four(shift)})` : four(shift)})` : ")", ` / ${total}`];
+    return [...columns.map((j) => ({ result: result(j), how: s.mask && !s.mask[r][j] ? [WORDS.hidden(j)] : power(j) })),
+      { result: total, how: [WORDS.sum] }];
+  }
+  const W = SHOWN[step][1];
+  return columns.map((j) => ({ result: cell(made, r, j), how: [" = ", ...sum(s.X[r].map((_, n) => [cell("X", r, n, typed), cell(W, n, j)]))] }));
 }
 
-/** The values that are used for the controls. */
-const used = (model) => ({ step: count(model, "step", 0, 4), row: count(model, "row", 1, T, 2),
-  mask: choice(model, "mask", ["none", "causal"]) });
+/** What is framed in each matrix of the step: the row that is followed, and what makes the cell that is. */
+function lit(s, name, row, column) {
+  const [left, above] = SHOWN[s.step];
+  const cell = column === null ? null : { i: row, j: column };
+  if (name === above) return { column };
+  return name === left && above ? { row } : { row, cell };
+}
 
-const four = (x) => format(x, 4);
-/** A number as it was typed, up to four digits. */
-const typed = (x) => String(Math.round(x * 1e4) / 1e4).replace("-", "−");
-const low = (n) => "₁₂₃₄₅₆"[n];
-/** a₁·b₁ + a₂·b₂ + …, a negative number in brackets. */
-const sum = (a, b, write = four) => {
-  const factor = (x) => (x < 0 ? `(${write(x)})` : write(x));
-  return a.map((x, i) => `${factor(x)}·${factor(b[i])}`).join(" + ");
-};
-const column = (m, j) => m.map((row) => row[j]);
-
-/** The arithmetic of one row: lines of { role, result, how }; a heading may carry a raised letter. */
-const WRITTEN = {
-  project: (s, r) => [["Q", "Wq", "q"], ["K", "Wk", "k"], ["V", "Wv", "v"]].flatMap(([name, W, letter]) => [
-    { role: WEIGHTS[W], result: `${letter}${low(r)}`, how: `= x${low(r)} W`, raised: name },
-    ...s[name][r].map((x, j) => ({ role: WEIGHTS[W], result: four(x), how: `= ${sum(s.X[r], column(s[W], j), typed)}` })),
-  ]),
-  score: (s, r) => s.scores[r].map((x, j) => ({
-    role: "score", result: four(x), how: `= q${low(r)}·k${low(j)} = ${sum(s.Q[r], s.K[j])}` })),
-  scale: (s, r) => s.scaled[r].map((x, j) => ({
-    role: "score", result: four(x), how: `= ${four(s.scores[r][j])} / √3 = ${four(s.scores[r][j])} / 1.7321` })),
-  softmax(s, r) {
-    const open = s.scaled[r].filter((_, j) => !s.mask || s.mask[r][j]);
-    const most = Math.max(...open);
-    const shift = Math.abs(most) > 20 ? most : 0; // exp of a large number says nothing to a reader
-    const power = (x) => (shift ? `exp(${four(x)} − ${four(shift)})` : `exp(${four(x)})`);
-    const total = four(open.reduce((a, x) => a + Math.exp(x - shift), 0));
-    return [...s.weights[r].map((x, j) => ({
-      role: "weight", result: four(x),
-      how: s.mask && !s.mask[r][j] ? `: key ${j + 1} is hidden` : `= ${power(s.scaled[r][j])} / ${total}`,
-    })), { role: "score", result: total, how: "is the sum of exp over the row" }];
-  },
-  mix: (s, r) => s.output[r].map((x, j) => ({
-    role: "output", result: four(x), how: `= ${sum(s.weights[r], column(s.V, j))}` })),
-};
-
-const best = (row) => row.indexOf(Math.max(...row));
-const SAID = {
-  project: (s, r) => `One row, three roles. Token ${r + 1} asks with q${low(r)}, is found by k${low(r)} and hands over v${low(r)}.`,
-  score: (s, r) => `Query ${r + 1} meets all six keys, one dot product each. Key ${best(s.scores[r]) + 1} matches best: ${four(Math.max(...s.scores[r]))}.`,
-  scale: () => "All scores are divided by √3, the root of the key size. Their order stays, their spread shrinks.",
-  softmax: (s, r) => `Row ${r + 1} is positive now and sums to 1. Key ${best(s.weights[r]) + 1} gets the largest share, ${format(100 * Math.max(...s.weights[r]), 1)} %.`
-    + (s.mask ? " Later keys were hidden before the softmax: their weight is 0." : ""),
-  mix: (s, r) => `Output ${r + 1} is the weighted average of the value rows. Row ${best(s.weights[r]) + 1} of V counts most.`,
-};
+/** The names as they fit beside a row, and the room that they take there. @param {Element} node */
+function fitting(node, names) {
+  const brush = h("canvas", {}).getContext("2d");
+  brush.font = `11px ${getComputedStyle(node).fontFamily}`;
+  const long = (text) => brush.measureText(text).width;
+  const short = names.map((name) => {
+    let text = name;
+    while (text.length > 1 && long(text) > 38) text = `${text.replace("…", "").slice(0, -1)}…`;
+    return text;
+  });
+  return { short, room: Math.ceil(Math.max(18, Math.max(...short.map(long)) + 9)) };
+}
 
 function render({ model, el }) {
-  const view = frame(el, { title: "Self-attention, step by step", name: "attention-steps" });
-  stepper(view, model, "step", { label: "steps", steps: STEPS });
-  slider(view, model, "row", { label: "follow token", min: 1, max: T });
-  select(view, model, "mask", { label: "mask", options: [["none", "none"], ["causal", "causal"]] });
+  const view = frame(el, { title: WORDS.title, name: "attention-steps" });
+  stepper(view, model, "step", { label: WORDS.steps, steps: STEPS });
+  slider(view, model, "row", { label: WORDS.follow, min: 1, max: T });
+  select(view, model, "mask", { label: WORDS.mask, options: [["none", WORDS.none], ["causal", WORDS.causal]] });
 
-  let hovered = null;
+  /** @type {{row: number|null, column: number|null}} */
+  let hovered = { row: null, column: null };
   let now = null;
-  const follows = (name) => FOLLOWED[now.step].includes(name);
-  const maps = Object.fromEntries(MAPS.map(([name, role, caption, wide]) => {
-    const axes = wide ? {} : { rowAxis: "token", columnAxis: "feature" };
-    const map = heatmap(view, {
-      caption, role, signed: true, ...axes, presses: "follows that row",
-      press(i) { if (follows(name)) { model.set("row", i + 1); model.save_changes(); } },
-      point(i) { if (i !== hovered && (i === null || follows(name))) { hovered = i; view.redraw(); } },
-    });
-    map.pane.classList.add(wide ? "p-wide" : "p-narrow");
-    view.panes.append(map.pane);
-    return [name, map];
-  }));
-  const work = written();
-  view.sentence.after(work.list);
-  view.details.before(editors(view, model));
-
-  view.onDraw(() => {
-    now = read(model);
-    const row = hovered ?? now.row;
-    for (const [name, each] of Object.entries(maps)) {
-      each.draw(!SHOWN[now.step].includes(name) ? null : {
-        values: now[name], largest: 44, focus: follows(name) ? row : null,
-        mask: name === "weights" || (name === "scaled" && now.step === "softmax") ? now.mask : null,
-      });
-    }
-    work.draw(now.step, WRITTEN[now.step](now, row));
-    view.say(SAID[now.step](now, row));
-    report(model, { query: now.Q[now.row], weights: now.weights, output: now.output });
-  });
-  return live(model, view, used);
-}
-
-/** A list of lines whose nodes are made once. */
-function written() {
-  const list = h("ul", { class: "p-work", "aria-label": "The arithmetic of the row" });
-  const lines = Array.from({ length: 12 }, () => {
-    const [result, how, raised] = [h("b", {}), h("span", {}), h("sup", {})];
-    return { result, how, raised, node: h("li", {}, result, how, raised) };
-  });
-  list.append(...lines.map((line) => line.node));
-  return {
-    list,
-    draw(step, texts) {
-      list.dataset.step = step;
-      lines.forEach(({ node, result, how, raised }, i) => {
-        const line = texts[i];
-        node.hidden = !line;
-        node.dataset.role = line?.role ?? "";
-        result.textContent = line?.result ?? "";
-        how.textContent = line ? ` ${line.how}` : "";
-        raised.textContent = line?.raised ?? "";
-      });
-    },
-  };
-}
-
-/** The numbers themselves, folded away; `start` brings back those the page came with. */
-function editors(view, model) {
-  const start = Object.fromEntries(["X", ...Object.keys(WEIGHTS)].map((trait) => [trait, model.get(trait)]));
-  const table = (trait, rows, role, label, ...name) => h("figure", { class: "p-edit" }, h("figcaption", {}, ...name),
-    matrixEditor(view, model, trait, { label, rows, columns: 3, role, read: () => numbers(model, trait, rows, 3) }));
-  const weights = Object.entries(WEIGHTS).map(([trait, role]) =>
-    table(trait, 3, role, `${role} weights`, "W", h("sup", {}, trait[1].toUpperCase())));
-  const tables = h("div", { class: "p-edits" }, table("X", T, "residual", "input X", "input X"), h("div", { class: "p-edits" }, ...weights));
-  const undo = () => {
-    tables.querySelectorAll("input").forEach((input) => input.setAttribute("aria-invalid", "false"));
-    for (const [trait, value] of Object.entries(start)) model.set(trait, value);
-    model.save_changes();
+  const point = (row, column) => {
+    if (row === hovered.row && column === hovered.column) return;
+    hovered = { row, column };
     view.redraw();
   };
-  const back = h("button", { type: "button", class: "p-button p-undo", onclick: undo }, "Undo my edits");
-  const first = JSON.stringify(start);
-  const offer = () => {
-    const edited = JSON.stringify(Object.fromEntries(Object.keys(start).map((trait) => [trait, model.get(trait)]))) !== first;
-    back.hidden = !edited && !tables.querySelector('[aria-invalid="true"]');
+  /** What a cell of a matrix belongs to: a row and a column of the result. */
+  const belongs = (name, i, j) => {
+    const [left, above] = SHOWN[now.step];
+    return { row: name === above ? null : i, column: name === above ? j : name === left && above ? null : j };
   };
-  tables.addEventListener("input", offer);
-  view.onDraw(offer);
-  return h("div", { class: "p-editing" }, h("details", { class: "p-details" }, h("summary", {}, "Edit the numbers"), tables), back);
+  const keep = ({ row, column }) => {
+    const again = column === now.column && (row ?? now.row) === now.row;
+    if (row !== null) model.set("row", row + 1);
+    if (column !== null) model.set("column", again ? 0 : column + 1);
+    model.save_changes();
+  };
+  /** @type {Map<string, HTMLElement>} */
+  const panes = new Map();
+  const maps = Object.entries(MAPS).map(([name, [role, byToken, toToken]]) => {
+    const map = heatmap(view, {
+      caption: WORDS.maps[name], role, signed: true, presses: WORDS.follows,
+      rowAxis: byToken ? (toToken ? WORDS.query : WORDS.token) : WORDS.feature, columnAxis: toToken ? WORDS.key : WORDS.feature,
+      press: (i, j) => keep(belongs(name, i, j)),
+      point(i, j) { if (i === null) point(null, null); else { const at = belongs(name, i, j); point(at.row, at.column); } },
+    });
+    map.pane.dataset.columns = toToken ? "6" : "3";
+    if (!byToken) map.pane.dataset.shifted = "";
+    panes.set(name, map.pane);
+    return { name, draw: map.draw, byToken, toToken };
+  });
+  const [times, equals] = ["p-times", "p-equals"].map((kind) => h("span", { class: `p-operator ${kind}`, "aria-hidden": "true" }, "×"));
+  const kept = new Map(Object.keys(KEPT).map((name) => [name, h("span", { class: "p-kept", "data-role": MAPS[name][0] }, name)]));
+  const store = h("p", { class: "p-store" }, WORDS.kept, ...kept.values());
+  view.panes.append(...panes.values(), times, equals, store);
+  const work = arithmetic(view, { label: WORDS.row, most: T + 1,
+    point: (n) => point(null, n !== null && n < now[now.made][0].length ? n : null), press: (n) => keep({ row: null, column: n }) });
+  view.sentence.after(work.list);
+  view.details.before(editors(view, model, Object.entries(WORDS.tables).map(([trait, label]) => ({
+    trait, label, rows: trait === "X" ? T : 3, role: WEIGHTS[trait] ?? "residual",
+    title: trait === "X" ? [label] : ["W", h("sup", {}, trait[1].toUpperCase())],
+  })), WORDS));
+
+  /** Cells are as large as those of a step, and the names of two matrices, leave room for. */
+  let names = [];
+  let cell = 0;
+  function fit(width) {
+    const { short, room } = fitting(view.root, read(model).tokens);
+    const wide = width >= 560;
+    const side = Math.floor(wide ? (width - 2 * room - 90) / 15 : (width - 2 * room - 28) / 9);
+    view.panes.style.setProperty("--cell", `${Math.max(17, Math.min(36, side))}px`);
+    view.panes.style.setProperty("--names", `${room}px`);
+    view.panes.dataset.wide = String(wide);
+    [names, cell] = [short, Math.max(17, Math.min(36, side))];
+  }
+  fit(view.panes.getBoundingClientRect().width);
+  view.onWidth(view.panes, (width) => { fit(width); view.redraw(); });
+
+  const glide = glides(view.panes);
+  view.onDispose(glide.stop);
+  const things = () => {
+    /** @type {[string, HTMLElement][]} */
+    const waiting = [...kept].map(([name, node]) => [`kept ${name}`, node]);
+    return new Map([...panes, ...waiting].filter(([, node]) => !node.hidden && node.offsetParent));
+  };
+  /** A matrix comes from where it stood, or from what was kept of it; Kᵀ comes from K. */
+  const origins = (name) => {
+    const plain = name.replace("kept ", "").replace("Kt", "K");
+    return [name, plain, `kept ${plain}`, ...(plain === "K" ? ["Kt"] : [])];
+  };
+  function paint(row, column) {
+    const [left, above, made] = SHOWN[now.step];
+    for (const { name, draw, byToken, toToken } of maps) {
+      const place = { [left]: "left", [above ?? ""]: "above", [made]: "made" }[name];
+      panes.get(name).dataset.place = place ?? "";
+      draw(!place ? null : {
+        values: now[name], largest: cell, least: 17, top: topOf(now, name), mask: masked(now, name),
+        rows: byToken && names[0] ? names : [], columns: name === "Kt" && names[0] ? names : [], focus: lit(now, name, row, column),
+      });
+    }
+    equals.textContent = SIGNS[now.step] ?? "=";
+    view.panes.dataset.product = String(Boolean(above));
+    const step = STEPS.indexOf(now.step);
+    for (const [name, node] of kept) {
+      node.hidden = KEPT[name] >= step;
+      node.classList.toggle("p-used", [left, above === "Kt" ? "K" : above].includes(name));
+    }
+    store.classList.toggle("p-empty", step === 0);
+  }
+  let shown = null;
+  view.onDraw(() => {
+    now = read(model);
+    const row = hovered.row ?? now.row;
+    const most = now[now.made][0].length;
+    const column = hovered.column !== null && hovered.column < most ? hovered.column : now.column < 0 ? null : now.column;
+    const draw = () => paint(row, column);
+    if (shown && shown !== now.step) glide.move(things, draw, origins); else draw();
+    shown = now.step;
+    work.draw(lines(now, row), column);
+    view.say(WORDS.said[now.step](now, row));
+    report(model, { query: now.Q[now.row], weights: now.weights, output: now.output });
+  });
+  /** The values that are used for the controls. */
+  const used = () => {
+    const { column } = read(model);
+    return { step: count(model, "step", 0, 6), row: count(model, "row", 1, T, 2), column: column + 1, mask: choice(model, "mask", ["none", "causal"]) };
+  };
+  return live(model, view, used);
 }
 
 export default guard(render);

@@ -24,7 +24,8 @@ function reader(given) {
  *   speak?: (i: number, j: number) => string, tellInCaption?: boolean,
  *   selection?: ReturnType<typeof import("./selection.js").createSelection>, selects?: {row?: string, column?: string},
  *   arranged?: (layout: import("./heatmap_cells.js").Layout) => void}} options `arranged` hears where the cells stand
- * `draw({ values, mask, top, rows, columns, focus, marks, ghost })`: `mask` false = hatched; `marks` outlines cells;
+ * `draw({ values, mask, top, rows, columns, focus, marks, ghost, least })`: `mask` false = hatched; `marks` outlines cells;
+ * `least` is the side of the smallest cell that has its number;
  * `focus` is a row, or { row, column, cell: { i, j } }; `ghost` the values before. Values are a tensor or nested lists.
  * A cell is read in a tip beside it, or in the caption, where cells are drawn by hand and none may be covered.
  */
@@ -67,7 +68,7 @@ export function heatmap(frame, options) {
     brush.clearRect(0, 0, width, layout.height);
     const [ghost, marks] = [reader(picture.ghost), picture.marks];
     paintCells(brush, layout, {
-      value: grid.at, open, digits, print: picture.print !== false, top: picture.top ?? (picture.extent.most || 1e-9),
+      value: grid.at, open, digits, print: picture.print !== false, least: picture.least, top: picture.top ?? (picture.extent.most || 1e-9),
       ghost: ghost && ghost.T === grid.T && ghost.S === grid.S ? ghost.at : null,
       mark: marks ? (i, j) => Boolean(marks[i]?.[j]) : null,
     }, look.ramp, look.hatch, look.family);

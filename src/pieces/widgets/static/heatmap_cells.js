@@ -25,7 +25,7 @@ export function arrange(brush, width, { T, S, rows, columns, largest = 56 }, fam
 
 /** @typedef {ReturnType<typeof arrange>} Layout
  *  @typedef {{value: (i: number, j: number) => number, open: (i: number, j: number) => boolean, top: number,
- *    print: boolean, digits: number, ghost: ((i: number, j: number) => number)|null,
+ *    print: boolean, least?: number, digits: number, ghost: ((i: number, j: number) => number)|null,
  *    mark: ((i: number, j: number) => boolean)|null}} Cells */
 
 /** @param {CanvasRenderingContext2D} brush @param {Layout} layout @param {Cells} cells */
@@ -38,7 +38,7 @@ export function paintCells(brush, layout, cells, ramp, hatch, family) {
 function paintBoxes(brush, layout, cells, ramp, hatch, family) {
   const { cell, high, left, top: head, gap, T, S } = layout;
   const [w, t] = [cell - gap, high - gap];
-  const fits = cells.print && cell >= 27 && high >= 15;
+  const fits = cells.print && cell >= (cells.least ?? 27) && high >= 15;
   brush.textBaseline = "middle";
   brush.textAlign = "center";
   for (let i = 0; i < T; i++) {
@@ -64,7 +64,7 @@ function paintBoxes(brush, layout, cells, ramp, hatch, family) {
 }
 
 function word(brush, text, x, y, w, t, colour, family) {
-  brush.font = `${Math.min(13, w * 0.34, t * 0.6)}px ${family}`;
+  brush.font = `${Math.min(13, Math.max(w * 0.34, Math.min(9.5, w * 0.4)), t * 0.6)}px ${family}`;
   brush.fillStyle = colour;
   brush.fillText(text, x + w / 2, y + t / 2 + 1, w - 2);
 }

@@ -1,0 +1,82 @@
+/** PronounArcs: where a word of a story looks under one head of a trained model; the last word can be another. */
+import { arcs } from "./arcs.js";
+import { bars, count, frame, guard, h, live, report, text, words } from "./kit.js";
+import { loadModel, rowOf } from "./model.js";
+import { likeliest, mapOf, reader } from "./reading.js";
+import { createSelection } from "./selection.js";
+import { typedText } from "./typed_text.js";
+
+const MOST = 48; // words that are read
+const ROWS = 3;
+const SMALL = 0.005; // less than this is not worth a line
+const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
+const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
+const WORDS = {
+  title: "Where one word looks",
+  typed: (n) => `A story of the ${n} words that the model knows`,
+  unknown: (list) => `The model has never met ${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
+    + " so it reads on without.",
+  try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`, long: (most) => ` It reads the first ${most} words.`,
+  empty: "Write a word that the model knows, and it reads along.",
+  story: "Press a word to see where it looks", last: "The last word is", edit: "Change any other word",
+  next: "What the model expects behind it", word: "word", probability: "probability",
+  looks: (word, other, share) => `“${word}” looks at “${other}” with ${percent(share)} of its weight.`,
+  expects: (word, p) => ` Behind it the model expects “${word}” (${percent(p)}).`,
+};
+
+async function render({ model: traits, el }) {
+  const model = await loadModel(traits);
+  const { vocabulary, layers, heads } = model;
+  const view = frame(el, { title: WORDS.title, name: "pronoun-arcs" });
+  const selection = createSelection();
+  const read = reader(model, MOST);
+  const set = (values) => { traits.set(values); traits.save_changes(); };
+  const now = () => {
+    const reading = read(text(traits, "text"), []);
+    return { reading, layer: count(traits, "layer", 1, layers, 1), head: count(traits, "head", 1, heads, 1),
+      token: Math.min(count(traits, "token", 0, 64, 0), reading.ids.length) };
+  };
+  const field = typedText(view, traits, model, WORDS);
+  const story = arcs(view, { caption: WORDS.story, selection, faint: 2 });
+  const exchange = (other) => set({ text: text(traits, "text").replace(/\S+\s*$/u, other), token: 0 });
+  const choices = words(traits, "others").filter(Boolean).map((other) => ({ other,
+    node: h("button", { type: "button", class: "p-button", "aria-pressed": "false", onclick: () => exchange(other) }, other) }));
+  const swap = h("div", { class: "p-swap", role: "group", "aria-label": WORDS.last }, h("span", {}, WORDS.last), ...choices.map(({ node }) => node));
+  const next = bars(view, { caption: WORDS.next, nameTitle: WORDS.word, columns: [{ title: WORDS.probability, role: "output" }] });
+  view.panes.append(story.pane, swap, next.pane);
+  view.details.before(h("details", { class: "p-details" }, h("summary", {}, WORDS.edit), field.box));
+
+  /** The word that is followed: the one pointed at, the one chosen, or the last. */
+  const followed = (T) => Math.min(T, selection.now.token !== null ? selection.now.token + 1 : now().token || T) - 1;
+  view.onDispose(selection.subscribe((is, was) => {
+    const { token } = selection.picked;
+    const { reading, token: told } = now();
+    if (token !== null && token !== (told || reading.ids.length) - 1) set({ token: token + 1 });
+    if (is.token !== was.token) view.redraw();
+  }));
+  view.onDraw(() => {
+    const { reading, layer, head, token } = now();
+    const { ids, words: read, maps, plain } = reading;
+    const T = ids.length;
+    field.draw(reading);
+    [...view.panes.children].forEach((pane) => { /** @type {HTMLElement} */ (pane).hidden = !T; });
+    if (!T) { view.say(""); return report(traits, { looks: [], next_words: [] }); }
+    if ((token || T) - 1 !== selection.picked.token) selection.pick({ token: (token || T) - 1 });
+    const t = followed(T);
+    const { data } = mapOf(maps[layer - 1], head - 1);
+    story.draw({ words: read, links: read.flatMap((_, i) => read.slice(0, i + 1)
+      .map((_, j) => ({ from: i, to: j, weight: data[i * T + j] }))).filter(({ weight }) => weight >= 0.02) });
+    choices.forEach(({ other, node }) => node.setAttribute("aria-pressed", String(read[T - 1] === other)));
+    const row = Array.from(data.subarray(t * T, (t + 1) * T));
+    const after = rowOf(plain.probabilities, t);
+    const rows = likeliest(after, after, vocabulary, ROWS).map(([word, p]) => /** @type {[string, number]} */ ([word, p]))
+      .filter(([, p], n) => !n || p >= SMALL);
+    next.draw({ names: rows.map(([word]) => word), series: [{ values: rows.map(([, p]) => p), top: 1 }] });
+    const most = Math.max(...row);
+    view.say(WORDS.looks(read[t], read[row.indexOf(most)], most) + WORDS.expects(rows[0][0], rows[0][1]));
+    report(traits, { looks: row, next_words: rows });
+  });
+  return live(traits, view, () => { const { layer, head, token } = now(); return { layer, head, token }; });
+}
+
+export default guard(render);
