@@ -105,8 +105,8 @@ def test_a_bound_that_falls_takes_its_control_along(bench):
         (MaskExplorer(kind="prefix"), {"T": 3, "prefix_len": 24}),
         (MaskExplorer(kind="padding"), {"T": 3, "length": 24}),
         (MaskExplorer(), {"T": "many", "kind": "spiral", "layers": None}),
-        (ScoreFunctions(), {"temperature": 0.25, "query_x": -2.345, "D": 64}),
-        (ScoreFunctions(), {"temperature": 0, "D": 100, "n_keys": 99, "seed": -1, "query_y": "up"}),
+        (ScoreFunctions(), {"temperature": 0.25, "query_x": -2.345, "K": 64}),
+        (ScoreFunctions(), {"temperature": 0, "K": 100, "n_keys": 99, "seed": -1, "query_y": "up"}),
         (AttentionSteps(), {"step": 9, "row": 0, "mask": "prefix"}),
     ],
 )
