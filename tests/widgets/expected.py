@@ -1,6 +1,7 @@
 """What each widget has to show for its traits, by torch and `pieces`, never by the page."""
 
 import copy
+import functools
 import math
 import re
 
