@@ -59,7 +59,7 @@ def vectors(s, K):
 
 @functools.lru_cache(maxsize=16)
 def many_draws(name, n, temperature):
-    """The tenth, half and nine tenths of the largest of n weights over 80 draws, size by size."""
+    """The tenth, half and nine tenths of the largest of n weights over 80 draws."""
     draws = torch.stack([
         torch.stack([gaussian(5_000_000 + 13 * draw + j, 1024) for j in range(n + 1)])
         for draw in range(80)
@@ -67,9 +67,55 @@ def many_draws(name, n, temperature):
     sizes = []
     for K in SIZES:
         raw = every_score(draws[:, :1, :K], draws[:, 1:, :K])[name]
-        weights_at = lambda points: (every_score(points[:, : s["K"]], keys)[chosen] / hot).softmax(
-            -1
-        )  # noqa: E731
+        largest = (raw / temperature).softmax(-1).amax((-1, -2))
+        sizes.append(largest.quantile(torch.tensor([0.1, 0.5, 0.9]).double()))
+    return torch.stack(sizes, 1)
+
+
+def score_functions(root, s):
+    """Plane or curve, bars, balance, arithmetic, the four scores, the sentence, what Python reads."""
+    K, n, seed, told = s["K"], s["n_keys"], s["seed"], len(s["names"][: s["n_keys"]])
+    query, keys = vectors(s, K)
+    names = [*s["names"][:n], *(f"key {i + 1}" for i in range(told, n))]
+    values = [*s["values"][:n], *(float(drawn_value(seed, i)) for i in range(told, n))]
+    rows = {}
+    for name, raw in every_score(query[None], keys).items():
+        rows[name] = raw[0], (raw[0] / s["temperature"]).softmax(-1)
+    chosen = s["score"].replace("_", " ")
+    raw, weights = rows[chosen]
+    parts = weights * torch.tensor(values, dtype=torch.float64)
+    unit = f" {s['unit']}" if s["unit"] else ""
+    if K <= 2:
+        in_the_plane(root, s, query, keys, weights, names, values, chosen, unit)
+    else:
+        on_the_curve(root, s, chosen)
+    same_bars(root, names, [(raw.tolist(), None, True, 2), (weights.tolist(), 1, False, 2),
+                            (parts.tolist(), None, True, 2)])  # fmt: skip
+    same_balance(root, values, weights.tolist(), float(parts.sum()), unit)
+    same_arithmetic(root, s, query, keys, raw, weights, values, names, unit)
+    readings = lambda w: (w.max(), measures.entropy(w), measures.jacobian_norm(w))  # noqa: E731
+    same_table(root, ".p-four", [(name, *map(float, readings(w))) for name, (_, w) in rows.items()],
+               (3, 2, 4))  # fmt: skip
+    marked = root.locator(".p-four .p-chosen th").all_inner_texts()
+    right(marked == [chosen], f"{marked} is marked as chosen")
+    head = root.locator(".p-four thead th").nth(2).inner_text()
+    right(says(head.removeprefix("entropy, of "), math.log(n), 2), head)
+    score_sentence(root, s, query, keys, raw, weights, names)
+    given = torch.tensor(s["weights"], dtype=torch.float64)
+    right(torch.allclose(given, weights, atol=1e-9), "Python reads other weights")
+    right(abs(s["output"] - float(parts.sum())) < 1e-7, "Python reads another output")
+    right(abs(s["entropy"] - float(measures.entropy(weights))) < 1e-9, "Python reads other entropy")
+    right(abs(s["gradient"] - float(measures.jacobian_norm(weights))) < 1e-9, "another gradient")
+
+
+def in_the_plane(root, s, query, keys, weights, names, values, chosen, unit):
+    """The query among its keys, their names, the shaded ground, and the buttons that move it."""
+    flat = lambda point: (float(point[0]), float(point[1]) if s["K"] > 1 else 0.0)  # noqa: E731
+    told, hot = len(s["names"]), s["temperature"]
+    label = lambda i: f"{names[i]}: {values[i]:g}{unit}".replace("-", "−") if i < told else names[i]  # noqa: E731
+    same_plane(root, flat(query), [flat(key) for key in keys], weights.tolist(),
+               [label(i) for i in range(len(keys))])  # fmt: skip
+    weights_at = lambda points: (every_score(points[:, : s["K"]], keys)[chosen] / hot).softmax(-1)  # noqa: E731
     same_ground(root, weights_at)
 
 
