@@ -192,7 +192,8 @@ def score_sentence(root, s, query, keys, raw, weights, names):
     average = float(measures.entropy(weights)) > 0.95 * math.log(len(names))
     right(not average or "plain average" in said or "takes everything" in said, said)
     right(average or "plain average" not in said, said)
+    longest = int(keys.norm(dim=-1).argmax())
+    away = s["K"] <= 2 and s["score"].endswith("dot") and float(query @ keys[longest]) < -0.3
+    right(("points away" in said) == away, said)
     if found := re.search(r"longest key, “(.*?)”, .* its score is (\S+),", said):
-        longest = int(keys.norm(dim=-1).argmax())
         right(found[1] == names[longest] and says(found[2], float(raw[longest]), 2), said)
-        right(float(query @ keys[longest]) < 0, said)
