@@ -2,15 +2,16 @@
 
 import copy
 import functools
-import math
 import re
 
 import torch
+from drawn_numbers import gaussian
 from expected_heads import attention_heatmap, pronoun_arcs
+from expected_scores import score_functions
 from expected_steps import attention_steps, shuffle_tokens
-from oracle import maps, number, right, same_bars, same_map, same_plane, same_table, says
+from oracle import maps, number, right, same_map, says
 
-from pieces import masks, measures, scores, trained
+from pieces import masks, trained
 from pieces.attention import masked_softmax
 from pieces.tasks.grammar import ADJECTIVES, ARTICLES, NOUNS, TIMES, VERBS
 from pieces.trace import record
@@ -28,26 +29,6 @@ ARCS = """(stage) => {
       width: Number(path.getAttribute("stroke-width")), on: path.classList.contains("p-arc-on"),
       ends: [path.getPointAtLength(0).x, path.getPointAtLength(path.getTotalLength()).x] })) };
 }"""
-
-
-def uniform(seed):
-    """The browser's random numbers, from their definition: mulberry32."""
-    state = seed & 0xFFFFFFFF
-    while True:
-        state = (state + 0x6D2B79F5) & 0xFFFFFFFF
-        t = ((state ^ (state >> 15)) * (state | 1)) & 0xFFFFFFFF
-        t ^= (t + (((t ^ (t >> 7)) * (t | 61)) & 0xFFFFFFFF)) & 0xFFFFFFFF
-        yield (t ^ (t >> 14)) / 2**32
-
-
-@functools.lru_cache(maxsize=4096)
-def gaussian(seed, count):
-    """The browser's draws from the standard normal distribution (Box–Muller), float64."""
-    draws, following = [], uniform(seed)
-    while len(draws) < count:
-        radius, angle = math.sqrt(-2 * math.log(1 - next(following))), math.tau * next(following)
-        draws += [radius * math.cos(angle), radius * math.sin(angle)]
-    return torch.tensor(draws[:count], dtype=torch.float64)
 
 
 def mask_explorer(root, s):
@@ -159,66 +140,6 @@ def same_arcs(root, s, names, weights, leaks):
             ends = [drawn["middles"][i], drawn["middles"][j]]
             off = max(abs(a - b) for a, b in zip(arc["ends"], ends, strict=True))
             right(off < 6, f"arc {i} to {j} stands elsewhere, {off} px")
-
-
-@functools.lru_cache(maxsize=32)
-def layers(D):
-    """The random projections of the additive and the bilinear score, for vectors of size D."""
-    rows = lambda seed: torch.stack([gaussian(seed + i, D) for i in range(HIDDEN)]) / D**0.5  # noqa: E731
-    return rows(1_000_000), rows(2_000_000), gaussian(3_000_000, HIDDEN) / HIDDEN**0.5
-
-
-def every_score(query, keys):
-    """Return the four scores of a query [D] with its keys [S, D], by `pieces.scores`."""
-    D = len(query)
-    W, U, v = layers(D)
-    additive, bilinear = scores.AdditiveScore(D, D, HIDDEN), scores.BilinearScore(D, D)
-    with torch.no_grad():
-        for module, weight in ((additive.double().W, W), (additive.U, U), (additive.v, v[None]),
-                               (bilinear.double().W, W.T @ U)):  # fmt: skip
-            module.weight.copy_(weight)
-        q = query[None]
-        return {
-            "scaled dot": scores.scaled_dot(q, keys)[0],
-            "dot": scores.dot(q, keys)[0],
-            "additive": additive(q, keys)[0],
-            "bilinear": bilinear(q, keys)[0],
-        }
-
-
-def score_functions(root, s):
-    """The plane, the bars, the table of the four scores, the sentence, what Python reads."""
-    D, n, seed = s["D"], s["n_keys"], s["seed"]
-    keys = torch.stack([gaussian(seed * 100 + i, D) for i in range(n)])
-    query = gaussian(seed * 100 + 50, D).clone()
-    query[:2] = torch.tensor([s["query_x"], s["query_y"]], dtype=torch.float64)[:D]
-    rows = {}
-    for name, raw in every_score(query, keys).items():
-        weights = (raw / s["temperature"]).softmax(-1)
-        rows[name] = raw, weights
-    raw, weights = rows[s["score"].replace("_", " ")]
-    flat = lambda point: (float(point[0]), float(point[1]) if D > 1 else 0.0)  # noqa: E731
-    same_plane(root, flat(query), [flat(key) for key in keys], weights.tolist())
-    same_bars(root, [str(i + 1) for i in range(n)],
-              [(raw.tolist(), None, True, 2), (weights.tolist(), 1, False, 2)])  # fmt: skip
-    readings = lambda w: (w.max(), measures.entropy(w), measures.jacobian_norm(w))  # noqa: E731
-    same_table(root, ".p-four", [(name, *map(float, readings(w))) for name, (_, w) in rows.items()],
-               (3, 2, 4))  # fmt: skip
-    chosen = root.locator(".p-four .p-chosen th").all_inner_texts()
-    right(chosen == [s["score"].replace("_", " ")], f"{chosen} is marked as chosen")
-    head = root.locator(".p-four thead th").nth(2).inner_text()
-    right(says(head.removeprefix("entropy, of "), math.log(n), 2), head)
-    said = root.locator(".p-say").inner_text()
-    if found := re.search(r"Key (\d+)", said):
-        right(int(found[1]) == int(weights.argmax()) + 1, said)
-    if found := re.search(r"largest weight, ([\d.]+)\.", said):
-        right(says(found[1], float(weights.max()), 2), said)
-    if found := re.search(r"√D\s=\s([\d.]+)", said):
-        right(says(found[1], D**0.5, 1), said)
-    given = torch.tensor(s["weights"], dtype=torch.float64)
-    right(torch.allclose(given, weights, atol=1e-9), "Python reads other weights")
-    right(abs(s["entropy"] - float(measures.entropy(weights))) < 1e-9, "Python reads other entropy")
-    right(abs(s["gradient"] - float(measures.jacobian_norm(weights))) < 1e-9, "another gradient")
 
 
 def fill_mask(root, s):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 
 import pytest
+import torch
 
 from browser import PAINTED, state
 
@@ -93,6 +94,15 @@ PLANE = """(svg) => {
     lines: [...svg.querySelectorAll("line[data-role=weight]")].map((line) =>
       [end(line, 1), end(line, 2), Number(line.getAttribute("stroke-width"))]),
   };
+}"""
+GROUND = """(c) => [...c.getContext("2d").getImageData(0, 0, c.width, c.height).data]"""
+BALANCE = """(svg) => {
+  const x = (g) => Number(g.getAttribute("transform").match(/-?[\\d.]+/)[0]);
+  const text = (g) => g.querySelector("text")?.textContent ?? "";
+  const loads = [...svg.querySelectorAll("g[data-role=value]")];
+  const rest = svg.querySelector(".p-rest");
+  return { width: svg.viewBox.baseVal.width, rest: [x(rest), text(rest)],
+    loads: loads.map((g) => [x(g), Number(g.querySelector("circle").getAttribute("r")), text(g)]) };
 }"""
 TABLE = (
     """(table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))"""
@@ -300,7 +310,7 @@ def same_bars(root, names, series):
                 right(abs(end - want) < 0.012, f"bar {row['name']}: to {end:.3f}, not {want:.3f}")
 
 
-def same_plane(root, query, keys, weights, span=3.3, size=240):
+def same_plane(root, query, keys, weights, names, span=3.3, size=240):
     """Compare the plane: x to the right, y upwards, a line from the query as wide as the weight."""
     drawn = root.locator(".p-plane").evaluate(PLANE)
     place = lambda v: 0.5 + max(-span, min(span, v)) / span * (0.5 - 10 / size)  # noqa: E731
@@ -309,7 +319,7 @@ def same_plane(root, query, keys, weights, span=3.3, size=240):
     right(
         close(drawn["query"], at(query)), f"the query stands at {drawn['query']}, not {at(query)}"
     )
-    right([n for n, _ in drawn["keys"]] == [str(n + 1) for n in range(len(keys))], "other keys")
+    right([n for n, _ in drawn["keys"]] == names, f"keys {drawn['keys']}, not {names}")
     for (name, found), key in zip(drawn["keys"], keys, strict=True):
         right(close(found, at(key)), f"key {name} stands at {found}, not {at(key)}")
     right(len(drawn["lines"]) == len(keys), "other lines")
@@ -319,6 +329,47 @@ def same_plane(root, query, keys, weights, span=3.3, size=240):
             f"a line leads elsewhere: {start} {end}",
         )
         right(abs(width - (0.3 + 8 * weight)) < 0.011, f"a line is {width} wide, weight {weight}")
+
+
+def same_ground(root, weights_at, edge=3.6, size=200):
+    """Compare the ground of the plane: a step darker where a query's largest weight passes a bound.
+
+    `weights_at(points)` gives the weights [N, S] of queries at points [N, 2].
+    """
+    colours = root.locator(".p-plane-box canvas").evaluate(GROUND)
+    side = torch.arange(4, size, 12)
+    at = lambda n: ((n + 0.5) / size * 2 - 1) * edge  # noqa: E731
+    points = torch.stack([at(side).repeat(len(side)), -at(side).repeat_interleave(len(side))], 1)
+    best = weights_at(points.double()).topk(2, -1).values
+    bounds, tones = (0.5, 0.65, 0.8, 0.95), {}
+    for n, (weight, second) in enumerate(best.tolist()):
+        # Between two steps it may be either; a border between two winners is left light.
+        if min(abs(weight - bound) for bound in bounds) > 0.03 and weight - second > 0.1:
+            step = sum(weight > bound for bound in bounds)
+            i, j = int(side[n // len(side)]), int(side[n % len(side)])
+            tones.setdefault(step, []).append(tuple(colours[4 * (i * size + j) :][:3]))
+    common = {step: max(set(found), key=found.count) for step, found in tones.items()}
+    for step, found in tones.items():
+        share = found.count(common[step]) / len(found)
+        right(share > 0.9 or len(found) < 5, f"the ground: step {step}, its tone in {share:.0%}")
+    right(len(set(common.values())) == len(common), f"the ground: {common}")
+    darkness = [abs(sum(common[step]) - sum(common[min(common)])) for step in sorted(common)]
+    right(darkness == sorted(darkness), f"the ground: {common}")
+
+
+def same_balance(root, values, weights, output, unit, digits=1):
+    """Compare the balance: weights as areas at their values, resting on the average."""
+    drawn = root.locator(".p-balance").evaluate(BALANCE)
+    low, high = min(values), max(values)
+    at = lambda v: 22 + (v - low) / (high - low) * (drawn["width"] - 44)  # noqa: E731
+    right(len(drawn["loads"]) == len(values), "the balance: other loads")
+    for (x, r, text), value, weight in zip(drawn["loads"], values, weights, strict=True):
+        right(abs(x - at(value)) < 0.6, f"a load at {x}, not {at(value)}")
+        right(abs(r - (2 + 14 * weight**0.5)) < 0.02, f"a load of {r}, weight {weight}")
+        right(not text or says(text, value, 1), f"a load says {text}, not {value}")
+    x, text = drawn["rest"]
+    right(abs(x - at(output)) < 0.6, f"it rests at {x}, not {at(output)}")
+    right(says(text.removesuffix(unit), output, digits) and text.endswith(unit), text)
 
 
 def same_table(root, selector, wanted, digits):

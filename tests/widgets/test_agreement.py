@@ -113,8 +113,8 @@ def test_a_bound_that_falls_takes_its_control_along(bench):
         (MaskExplorer(T=6, token=6, source=6), {"T": 3, "view": "reach", "flips": [[0, 2]] * 3}),
         (MaskExplorer(), {"also": "spiral", "view": 7, "side": None, "token": -1, "source": 1e9}),
         (MaskExplorer(), {"T": "many", "kind": "spiral", "layers": None}),
-        (ScoreFunctions(), {"temperature": 0.25, "query_x": -2.345, "D": 64}),
-        (ScoreFunctions(), {"temperature": 0, "D": 100, "n_keys": 99, "seed": -1, "query_y": "up"}),
+        (ScoreFunctions(), {"temperature": 0.25, "query_x": -2.345, "K": 64}),
+        (ScoreFunctions(), {"temperature": 0, "K": 100, "n_keys": 99, "seed": -1, "query_y": "up"}),
         (AttentionSteps(), {"step": 9, "row": 0, "mask": "prefix"}),
     ],
 )

@@ -47,6 +47,34 @@ class TestPredictNumber:
             assert "0.25" not in said.replace("−0.25", ""), "the answer is not given away"
             assert state(page, widget)["correct"] is False
 
+    def test_a_typical_slip_is_diagnosed(self, bench):
+        slips = [(4, "That is the inverse."), (0.5, "That is a half.")]
+        widget = quarter(slips=slips)
+        with bench.show(widget) as page:
+            assert answer_with(page, "4") == "✗ Not 4. That is the inverse."
+            assert answer_with(page, "1/2") == "✗ Not 0.5. That is a half."
+            assert answer_with(page, "0.49").endswith("Halve a half."), "near is not the slip"
+            assert answer_with(page, "0.25").startswith("✓")
+
+    def test_after_two_wrong_answers_the_right_one_may_be_seen(self, bench):
+        widget = quarter()
+        with bench.show(widget) as page:
+            show = page.get_by_role("button", name="Show the answer")
+            for text in ("0.3", "x", "0.3"):
+                answer_with(page, text)
+                assert not show.is_visible(), "the same answer again is no second try"
+            answer_with(page, "0.4")
+            show.click()
+            assert page.locator(".p-say").inner_text() == "The answer is 0.25. 1 : 4."
+            assert not show.is_visible()
+            assert state(page, widget)["correct"] is False, "it was shown, not found"
+
+    def test_no_answer_is_offered_where_it_was_found(self, bench):
+        with bench.show(quarter()) as page:
+            for text in ("1", "2", "0.25"):
+                answer_with(page, text)
+            assert not page.get_by_role("button", name="Show the answer").is_visible()
+
     @pytest.mark.parametrize(
         "text",
         ["", "a quarter", "NaN", "Infinity", "1/0", "/4", "1/", "1/2/3", "1e999", "<b>1</b>"],
@@ -121,7 +149,8 @@ class TestPredictNumber:
         ("argument", "value"),
         [("question", ""), ("question", "  "), ("answer", float("nan")), ("answer", float("inf")),
          ("answer", None), ("answer", "a"), ("answer", torch.ones(2)), ("tolerance", -1.0),
-         ("tolerance", float("nan")), ("hint", 5), ("why", None)],
+         ("tolerance", float("nan")), ("hint", 5), ("why", None), ("slips", [1]), ("slips", [(1, 2)]), ("slips", [("1", "b")]),
+         ("slips", [(float("nan"), "b")])],
     )  # fmt: skip
     def test_refuses(self, unchecked, argument, value):
         with pytest.raises(ValueError, match=argument):

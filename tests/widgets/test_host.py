@@ -286,7 +286,7 @@ class TestNoHole:
     WIDGETS = (
         (lambda: MaskExplorer(kind="sliding_window", T=5, window=2), "9 of 25 cells open", 2),
         (lambda: AttentionSteps(step=6), "query 2 = [0.9990, 0.8667, 0.5560]", 3),
-        (lambda: ScoreFunctions(D=64), "scaled_dot score, D = 64", 0),
+        (lambda: ScoreFunctions(K=64), "scaled_dot score, K = 64", 0),
         (lambda: FillMask(question="Causal <b>or</b> not?", answer=masks.causal(3)), "Causal", 1),
         (lambda: question("What is 1/4?"), "What is 1/4?", 0),
     )

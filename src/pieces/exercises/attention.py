@@ -37,26 +37,3 @@ def one_query(function: Callable[..., torch.Tensor]) -> None:
         if complaint:
             return say("3.4", complaint)
     return say("3.4", "")
-
-
-def mask_test(function: Callable[[Callable], bool]) -> None:
-    """Check `f(layer)`: True where a layer ignores its mask. `layer(q, k, v, mask)` -> output."""
-
-    def sound(q, k, v, mask):
-        return masked_softmax(scaled_dot(q, k), mask) @ v
-
-    def deaf(q, k, v, mask):
-        return masked_softmax(scaled_dot(q, k)) @ v
-
-    def late(q, k, v, mask):
-        return (masked_softmax(scaled_dot(q, k)) * mask) @ v
-
-    verdicts = (("a sound layer", sound, False), ("a layer that ignores its mask", deaf, True))
-    verdicts += (("a layer that masks after the softmax, so hidden keys still count", late, True),)
-    for case, layer, expected in verdicts:
-        result, complaint = attempt(function, layer)
-        if not complaint and bool(result) != expected:
-            complaint = f"{case}: expected {expected}, got {result}."
-        if complaint:
-            return say("3.5", complaint)
-    return say("3.5", "")

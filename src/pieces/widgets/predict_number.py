@@ -3,19 +3,48 @@
 import math
 from typing import Any
 
+from traitlets import TraitType
+
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Real, Result, Text
 
 
+class Slips(TraitType):
+    """A list of [number, text]: typical wrong answers and what was probably thought."""
+
+    def __init__(self, most: int = 8):
+        self.most = most
+        super().__init__(default_value=[])
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> list[list[float | str]]:
+        """Return `value` as a list of pairs, or raise `ValueError`."""
+        fits = isinstance(value, (list, tuple)) and len(value) <= self.most
+        pairs = fits and all(
+            isinstance(pair, (list, tuple))
+            and len(pair) == 2
+            and isinstance(pair[0], (int, float))
+            and math.isfinite(pair[0])
+            and isinstance(pair[1], str)
+            for pair in value
+        )
+        rule = f"at most {self.most} pairs of a number and a text"
+        require(pairs, self.name, value, rule, 'write [(0.5, "why not"), …]')
+        return [[float(number), text] for number, text in value]
+
+
 class PredictNumber(PieceWidget):
     """Ask for a number and check it in the browser. What was typed survives a reload.
+
+    After two wrong answers the right one may be seen.
 
     Args:
         question: the question, plain text.
         answer: the number, computed by the cell that makes the widget.
         tolerance: how far off an answer may be, at least 0.
         hint: shown after a wrong answer.
+        slips: typical wrong answers, each with what is said to it in place of the hint.
         why: shown after the right one.
 
     Read back:
@@ -32,6 +61,7 @@ class PredictNumber(PieceWidget):
     answer = Real(0.0, -1e9, 1e9)
     tolerance = Real(0.005, 0.0, 1e9)
     hint = Text()
+    slips = Slips()
     why = Text()
     typed = Result()
     correct = Result()

@@ -5,26 +5,32 @@ import { words } from "./words.js";
 const REACH = 3; // the query stays within ±REACH, and keys beyond SPAN stand at the edge
 const SPAN = 3.3;
 const SIZE = 240;
+/** What the edge of the picture stands for. */
+export const EDGE = SPAN * (SIZE / 2) / (SIZE / 2 - 10);
 
 /**
  * Keys stand still; lines as wide as the weights lead to them.
- * `draw({ x, y, keys, weights, flat, ghost })`; `flat` where there is no second coordinate; `ghost` is where the query was.
+ * `draw({ x, y, keys, weights, flat, ghost, names, places })`; `flat` where there is no second coordinate; `ghost` is
+ * where the query was; `names` stand at the keys, in place of their numbers; `places` are named spots without a key.
  * @param {Object} view
- * @param {{caption: string, where: () => {x: number, y: number}, move: (x: number, y: number) => void}} options
+ * @param {{caption: string, where: () => {x: number, y: number}, move: (x: number, y: number) => void,
+ *   backdrop?: Element}} options `backdrop` lies behind everything, as large as the plane
  */
-export function plane(view, { caption, where, move }) {
+export function plane(view, { caption, where, move, backdrop }) {
   const text = words.plane;
   const place = (v) => SIZE / 2 + (clamp(v, -SPAN, SPAN, 0) / SPAN) * (SIZE / 2 - 10);
   const round = (v) => Math.round(clamp(v, -REACH, REACH, 0) * 100) / 100;
   const value = (at, length) => round(((at / length - 0.5) * SIZE * SPAN) / (SIZE / 2 - 10));
   const lines = h("g", {});
+  const spots = h("g", { class: "p-spots" });
   const dots = h("g", {});
-  const query = h("g", { class: "p-query", "data-role": "query" }, h("circle", { class: "p-grip", r: 24 }), h("circle", { r: 11 }), h("text", {}, text.letter));
+  const query = h("g", { class: "p-query", "data-role": "query", "data-lit": "query" }, h("circle", { class: "p-grip", r: 24 }), h("circle", { r: 11 }), h("text", {}, text.letter));
   const trail = h("line", { class: "p-trail" });
   const was = h("g", { class: "p-was", "data-role": "query" }, trail, h("circle", { r: 10 }));
   const svg = h("svg", { class: "p-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: "0", role: "application" },
-    h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), lines, was, dots, query);
-  const pane = h("figure", { class: "p-pane p-pane-plane" }, h("figcaption", {}, caption), svg);
+    h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), spots, lines, was, dots, query);
+  const box = h("div", { class: "p-plane-box" }, backdrop, svg);
+  const pane = h("figure", { class: "p-pane p-pane-plane" }, h("figcaption", {}, caption), box);
   const marks = [];
   let data = null;
 
@@ -53,23 +59,28 @@ export function plane(view, { caption, where, move }) {
   });
   view.table(text.table, () => data && {
     head: text.head,
-    rows: [[text.query, data.x, data.y], ...data.keys.map((k, i) => [text.key(i + 1), k[0], k[1]])].map(([name, x, y]) =>
+    rows: [[text.query, data.x, data.y], ...data.keys.map((k, i) => [data.names?.[i] ?? text.key(i + 1), k[0], k[1]])].map(([name, x, y]) =>
       [name, format(x), data.flat ? text.none : format(y)]),
   });
   return {
     pane,
     draw(next) {
       data = next;
-      const { x, y, keys, weights, flat, ghost } = next;
+      const { x, y, keys, weights, flat, ghost, names, places = [] } = next;
       while (marks.length > keys.length) Object.values(marks.pop()).forEach((node) => node.remove());
       while (marks.length < keys.length) {
-        const line = h("line", { "data-role": "weight" });
-        const dot = h("g", { "data-role": "key" }, h("circle", { r: 8.5 }), h("text", {}, String(marks.length + 1)));
+        const i = marks.length;
+        const line = h("line", { "data-role": "weight", "data-lit": "weight", "data-key": i });
+        const dot = h("g", { "data-role": "key", "data-lit": "key", "data-key": i }, h("circle", { r: 8.5 }), h("text", {}));
         lines.append(line);
         dots.append(dot);
         marks.push({ line, dot });
       }
       const at = (a, b) => [place(a), place(flat ? 0 : -b)];
+      spots.replaceChildren(...places.map((spot) => {
+        const [sx, sy] = at(spot.x, spot.y);
+        return h("g", { transform: `translate(${sx} ${sy})` }, h("circle", { r: 2.6 }), h("text", { y: 11 }, spot.name));
+      }));
       const [qx, qy] = at(x, y);
       was.toggleAttribute("hidden", !ghost);
       if (ghost) {
@@ -82,6 +93,12 @@ export function plane(view, { caption, where, move }) {
       marks.forEach(({ line, dot }, i) => {
         const [kx, ky] = at(keys[i][0], keys[i][1]);
         dot.setAttribute("transform", `translate(${kx} ${ky})`);
+        const label = dot.lastElementChild;
+        label.textContent = names?.[i] ?? String(i + 1);
+        label.classList.toggle("p-key-name", Boolean(names));
+        // A name keeps within the picture, on the side of its key that is away from the middle.
+        label.setAttribute("x", String(names ? clamp(kx, 34, SIZE - 34) - kx : 0));
+        label.setAttribute("y", String(names ? (ky < SIZE / 2 ? -17 : 17) : 0));
         const ends = { x1: qx, y1: qy, x2: kx, y2: ky, "stroke-width": (0.3 + 8 * weights[i]).toFixed(2) };
         for (const [name, v] of Object.entries(ends)) line.setAttribute(name, v);
       });

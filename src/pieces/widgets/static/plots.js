@@ -22,9 +22,9 @@ export function bars(frame, { caption, columns, nameTitle = words.bars.key, digi
       const fill = h("i", { "data-role": role });
       const was = h("s", { hidden: true });
       const text = h("b", {});
-      return { fill, was, text, signed, box: h("span", { class: signed ? "p-bar p-bar-signed" : "p-bar", role: "cell" }, fill, was, text) };
+      return { fill, was, text, signed, box: h("span", { class: signed ? "p-bar p-bar-signed" : "p-bar", role: "cell", "data-lit": role }, fill, was, text) };
     });
-    return { name, cells, row: h("div", { class: "p-bar-row", role: "row" }, name, ...cells.map((c) => c.box)) };
+    return { name, cells, row: h("div", { class: "p-bar-row", role: "row", "data-key": rows.length }, name, ...cells.map((c) => c.box)) };
   };
   let data = null;
   frame.table(caption, () => data && {

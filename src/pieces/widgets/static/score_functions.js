@@ -1,119 +1,227 @@
-/** One query among its keys: four scores, the weights they give, and how much gradient is left. */
+/** One query among its keys: how they score it, the weights that gives, and the average of the values. */
 import {
   bars, button, choice, clamp, count, format, frame, guard, h, legend, live, plain, report, select, slider,
+  text,
 } from "./kit.js";
-import { plane } from "./plane.js";
-import { entropy, gaussian, inner, jacobianNorm, scores, softmax } from "./twin.js";
+import { balance } from "./balance.js";
+import { chart } from "./charts.js";
+import { DRAWS, HIDDEN, largestWeights, SIZES, spread } from "./draws.js";
+import { lights } from "./light.js";
+import { EDGE, plane } from "./plane.js";
+import { makeWorld, SCORE } from "./score_world.js";
+import { shade } from "./shade.js";
+import { entropy, inner, jacobianNorm, norm, softmax } from "./twin.js";
 
-const KINDS = [["scaled_dot", "scaled dot"], ["dot", "dot"], ["additive", "additive"], ["bilinear", "bilinear"]];
-const HIDDEN = 16; // the hidden size of the additive score, and of the projections of the bilinear one
+const WORDS = {
+  title: "A query among its keys", score: "score", K: "coordinates K", temperature: "temperature",
+  keys: "keys", again: "Draw again", plane: "Drag the query q, or tap a place",
+  balance: "Output: the values, balanced by their weights",
+  curve: `Largest weight, ${DRAWS} random draws: median and middle 80 %`, largest: "largest weight",
+  size: "K, coordinates of query and key", here: "you are here", before: "before",
+  alike: "all alike", these: "these vectors",
+  bars: "From key to output", columns: ["score", "weight", "weight × value"],
+  roles: ["query", "key", "score", "weight", "value", "output"],
+  kinds: { scaled_dot: "scaled dot", dot: "dot", additive: "additive", bilinear: "bilinear" },
+  four: "The four scores on this query and these keys", gradient: "softmax gradient",
+  entropy: (n) => `entropy, of ${format(Math.log(n), 2)}`,
+  key: (n) => `key ${n}`, ask: "Ask about:", more: (n) => ` + ${n} more`, for: (name) => `for ${name}`,
+  saturated: (name) =>
+    `Key “${name}” takes everything: the softmax is saturated, and almost no gradient passes. `,
+  average: "This is close to a plain average of the values. ",
+  winner: (name, weight) => `Key “${name}” gets the largest weight, ${format(weight)}. `,
+  silenced: (name, score) =>
+    `The longest key, “${name}”, points away from the query: `
+    + `its score is ${format(score)}, so its length makes it quieter. `,
+  why: {
+    dot: ({ root }) => `Scores of random vectors are about ${root} in size.`,
+    scaled_dot: ({ root }) => `Divided by ${root}, scores of random vectors stay about 1 in size.`,
+    additive: ({ bound }) =>
+      `tanh keeps every score within ±${format(bound, 1)}. W, U and v are random here.`,
+    bilinear: () => `Two random projections to ${HIDDEN} numbers make its matrix: `
+      + `scores of random vectors are about √${HIDDEN}\u00a0=\u00a04 in size.`,
+  },
+};
+const KINDS = Object.keys(WORDS.kinds);
+const REST = 700; // ms of quiet after which a change begins anew, and what was is kept as a ghost
 
 function read(model) {
+  const n = count(model, "n_keys", 2, 12, 3);
+  const list = (trait) => (Array.isArray(model.get(trait)) ? model.get(trait) : []);
+  const [names, given, keys] = ["names", "values", "keys_at"].map(list);
+  const told = Math.min(n, names.length, given.length, keys.length); // the rest is drawn
   return {
-    kind: choice(model, "score", KINDS.map(([k]) => k)),
-    D: 2 ** Math.round(Math.log2(count(model, "D", 1, 1024, 16))),
-    temperature: clamp(model.get("temperature"), 0.1, 10, 1),
-    n: count(model, "n_keys", 2, 12, 6), seed: count(model, "seed", 0, 9999, 2894),
-    x: clamp(model.get("query_x"), -3, 3, 1), y: clamp(model.get("query_y"), -3, 3, 0.5),
+    kind: choice(model, "score", KINDS), n,
+    K: 2 ** Math.round(Math.log2(count(model, "K", 1, 1024, 2))),
+    temperature: clamp(model.get("temperature"), 0.1, 10, 1), seed: count(model, "seed", 0, 9999, 2894),
+    x: clamp(model.get("query_x"), -3, 3, 0), y: clamp(model.get("query_y"), -3, 3, 0),
+    unit: text(model, "unit") && ` ${text(model, "unit")}`,
+    told: keys.slice(0, told).map((at, i) => ({ name: String(names[i]), value: clamp(given[i], -1e6, 1e6, 0), at })),
+    places: list("places_at").map(([x, y], i) => ({ name: String(list("places")[i] ?? ""), x, y })),
   };
 }
 
 const used = (model) => {
-  const { kind, D, temperature, n, seed, x, y } = read(model);
-  return { score: kind, D, temperature, n_keys: n, seed, query_x: x, query_y: y };
-};
-
-/** The random vectors and weights; each is made once for as long as its size and seed stay. */
-function makeWorld() {
-  const kept = new Map();
-  const once = (name, key, make) => {
-    if (kept.get(name)?.key !== key) kept.set(name, { key, value: make() });
-    return kept.get(name).value;
-  };
-  const rows = (seed, D) => Array.from({ length: HIDDEN }, (_, i) => gaussian(seed + i, D).map((x) => x / Math.sqrt(D)));
-  return {
-    keys: ({ seed, n, D }) => once("keys", `${seed} ${n} ${D}`, () =>
-      Array.from({ length: n }, (_, i) => gaussian(seed * 100 + i, D))),
-    query({ seed, D, x, y }) {
-      const rest = once("query", `${seed} ${D}`, () => gaussian(seed * 100 + 50, D));
-      return rest.map((value, i) => (i === 0 ? x : i === 1 ? y : value));
-    },
-    layers: ({ D }) => once("layers", D, () => ({ W: rows(1e6, D), U: rows(2e6, D), v: gaussian(3e6, HIDDEN).map((x) => x / Math.sqrt(HIDDEN)) })),
-  };
-}
-
-const through = (matrix, x) => matrix.map((row) => inner(row, x));
-const SCORE = {
-  dot: (q, k) => scores.dot(q, k),
-  scaled_dot: (q, k) => scores.scaledDot(q, k),
-  additive: (q, k, layers) => scores.additive(q, k, layers),
-  /** kᵀ (Wᵀ U) q = (W k)·(U q): the matrix that two projections make, without ever writing it down. */
-  bilinear: (q, k, { W, U }) => scores.dot(through(U, q), k.map((key) => through(W, key))),
+  const { kind, K, temperature, n, seed, x, y } = read(model);
+  return { score: kind, K, temperature, n_keys: n, seed, query_x: x, query_y: y };
 };
 
 function render({ model, el }) {
-  const view = frame(el, { title: "Score functions", name: "score-functions" });
-  select(view, model, "score", { label: "score", options: KINDS });
-  slider(view, model, "D", { label: "coordinates D", min: 1, max: 1024, scale: "power" });
-  slider(view, model, "temperature", { label: "temperature", min: 0.1, max: 10, step: 0.1, show: (t) => plain(t, 1) });
-  slider(view, model, "n_keys", { label: "keys", min: 2, max: 12 });
-  button(view, { label: "Draw again", press: () => report(model, { seed: (count(model, "seed", 0, 9999, 2894) + 1) % 10000 }) });
-
+  const view = frame(el, { title: WORDS.title, name: "score-functions" });
+  const world = makeWorld(WORDS.key);
   let aim = null; // where the query is wanted, until the next frame takes it there
   const go = () => {
     const { x, y } = aim;
     aim = null;
-    report(model, read(model).D > 1 ? { query_x: x, query_y: y } : { query_x: x }); // with D = 1 there is no y
+    // With one coordinate there is no y.
+    report(model, read(model).K > 1 ? { query_x: x, query_y: y } : { query_x: x });
   };
-  const map = plane(view, {
-    caption: "First two coordinates: drag the query",
-    where: () => ({ ...read(model), ...aim }),
-    move: (x, y) => { aim = { x, y }; view.soon(go); },
-  });
-  const chart = bars(view, {
-    caption: "Each key's score and weight",
-    columns: [{ title: "score", role: "score", signed: true }, { title: "weight", role: "weight" }],
-  });
-  view.panes.append(map.pane, chart.pane);
+  const move = (x, y) => { aim = { x, y }; view.soon(go); };
+  const ground = shade(view, { edge: EDGE });
+  const where = () => ({ ...read(model), ...aim });
+  const map = plane(view, { caption: WORDS.plane, where, move, backdrop: ground.canvas });
+  const asks = h("p", { class: "p-asks" });
+  map.pane.append(asks);
+  const curve = chart(view, { caption: WORDS.curve, xTitle: WORDS.size, yTitle: WORDS.largest, logX: true,
+    low: 0, high: 1, digits: 2, height: 330 });
+  const columns = ["score", "weight", "output"].map((role, i) =>
+    ({ title: WORDS.columns[i], role, signed: i !== 1 }));
+  const table = bars(view, { caption: WORDS.bars, columns });
+  const scale = balance(view, { caption: WORDS.balance });
+  view.panes.append(map.pane, curve.pane, h("div", { class: "p-pane p-side" }, table.pane, scale.pane));
+  const words = h("div", { class: "p-work" });
+  const key = legend(...WORDS.roles.map((role) => [role, role]));
+  [...key.children].forEach((entry, i) => entry.setAttribute("data-lit", WORDS.roles[i]));
   const four = comparison();
-  view.sentence.before(legend(["query", "query q"], ["key", "keys"], ["weight", "weight (width of the line)"]), four.table);
-  const world = makeWorld();
+  view.panes.after(words, key);
+  select(view, model, "score", { label: WORDS.score, options: Object.entries(WORDS.kinds) });
+  slider(view, model, "K", { label: WORDS.K, min: 1, max: 1024, scale: "power" });
+  slider(view, model, "temperature",
+    { label: WORDS.temperature, min: 0.1, max: 10, step: 0.1, show: (t) => plain(t, 1) });
+  slider(view, model, "n_keys", { label: WORDS.keys, min: 2, max: 12 });
+  button(view, { label: WORDS.again, press: () => report(model, { seed: (read(model).seed + 1) % 10000 }) });
+  key.after(view.controls, four.table); // below what they change: the first thing to touch is the query
+  /** The places to ask about, as buttons: made once, so that the one pressed keeps the focus. */
+  function offer(places) {
+    asks.hidden = !places.length;
+    const names = JSON.stringify(places);
+    if (asks.dataset.names === names) return;
+    asks.dataset.names = names;
+    asks.replaceChildren(WORDS.ask, ...places.map(({ name, x, y }) =>
+      h("button", { type: "button", class: "p-button", onclick: () => move(x, y) }, name)));
+  }
+  let pointed = null;
+  const light = lights(view, (now) => { pointed = now; view.redraw(); });
 
-  view.onDraw(() => {
-    const s = read(model);
-    const [query, keys, layers] = [world.query(s), world.keys(s), world.layers(s)];
-    const readings = KINDS.map(([kind]) => {
+  /** What a state of the traits comes to, under each score. */
+  function compute(s) {
+    const [keys, query, layers, whole] = [world.keys(s), world.query(s), world.layers(s.K), world.whole(s)];
+    const values = whole.map(({ value }) => value);
+    const readings = KINDS.map((kind) => {
       const raw = SCORE[kind](query, keys, layers);
       const weights = softmax(raw.map((x) => x / s.temperature));
-      return { kind, raw, weights, largest: Math.max(...weights), entropy: entropy(weights), gradient: jacobianNorm(weights) };
+      const largest = Math.max(...weights);
+      return { kind, raw, weights, largest, entropy: entropy(weights), gradient: jacobianNorm(weights) };
     });
     const now = readings.find(({ kind }) => kind === s.kind);
-    map.draw({ ...s, flat: s.D === 1, keys, weights: now.weights });
-    chart.draw({ names: keys.map((_, i) => String(i + 1)), series: [{ values: now.raw }, { values: now.weights, top: 1 }] });
-    four.draw(s, readings);
-    view.say(sentence(s, now, layers));
-    report(model, { weights: now.weights, entropy: now.entropy, gradient: now.gradient });
+    const names = whole.map(({ name }) => name);
+    return { s, keys, query, layers, values, names, readings, now, output: inner(now.weights, values) };
+  }
+  function drawPlane({ s, keys, names, now }, was) {
+    const moved = was && was.s.K === s.K && Math.hypot(was.s.x - s.x, was.s.y - s.y) > 0.15;
+    const named = names.map((name, i) => (s.told[i] ? `${name}: ${plain(s.told[i].value)}${s.unit}` : name));
+    map.draw({ ...s, flat: s.K === 1, keys, weights: now.weights, names: named,
+      places: s.K === 2 ? s.places : [], ghost: moved ? [was.s.x, was.s.y] : null });
+    const scoresAt = (x, y) => SCORE[s.kind](world.query(s, s.K, x, y), keys, world.layers(s.K));
+    const key = JSON.stringify([s.kind, s.K, s.seed, s.n, s.told]);
+    ground.draw({ key, scoresAt, temperature: s.temperature });
+  }
+  function drawCurve({ s }, was) {
+    const kinds = [...new Set(["dot", "scaled_dot", s.kind])];
+    const roles = { dot: "score", scaled_dot: "weight", additive: "key", bilinear: "value" };
+    const here = SIZES.map((K) => {
+      const raw = SCORE[s.kind](world.query(s, K), world.keys(s, K), world.layers(K));
+      return Math.max(...softmax(raw.map((x) => x / s.temperature)));
+    });
+    const family = (kind) => spread(largestWeights(kind, s.n, s.temperature));
+    const marks = [{ y: 1 / s.n, name: WORDS.alike }, { x: s.K, name: WORDS.here }];
+    if (was && was.s.K !== s.K) marks.push({ x: was.s.K, name: WORDS.before });
+    curve.draw({ x: SIZES, at: s.K, marks, series: [
+      ...kinds.map((kind) => ({ name: WORDS.kinds[kind], role: roles[kind], runs: family(kind) })),
+      { name: WORDS.these, role: "query", y: here, dashed: true }] });
+  }
+  const ghosts = { was: null, last: null, at: -Infinity };
+  view.onDraw(() => {
+    const all = compute(read(model));
+    const { s, values, names, now, output } = all;
+    const state = JSON.stringify(used(model));
+    if (ghosts.last && ghosts.last.state !== state) {
+      const time = performance.now();
+      if (time - ghosts.at > REST) ghosts.was = ghosts.last;
+      ghosts.at = time;
+    }
+    ghosts.last = { ...all, state };
+    const was = ghosts.was?.state !== state && ghosts.was?.s.n === s.n ? ghosts.was : null;
+    map.pane.hidden = s.K > 2;
+    curve.pane.hidden = s.K <= 2;
+    if (s.K > 2) drawCurve(all, was); else drawPlane(all, was);
+    offer(s.K === 2 ? s.places : []);
+    const parts = (one) => one.now.weights.map((w, i) => w * one.values[i]);
+    const series = [[now.raw, was?.now.raw], [now.weights, was?.now.weights, 1], [parts(all), was && parts(was)]];
+    table.draw({ names, focus: pointed, series: series.map(([values, ghost, top = Math.max(...values.map(Math.abs))]) =>
+      ({ values, ghost, top: top || 1 })) });
+    scale.draw({ values, weights: now.weights, output, ghost: was?.output, unit: s.unit });
+    const followed = pointed !== null && pointed < s.n ? pointed : now.weights.indexOf(now.largest);
+    words.replaceChildren(...arithmetic(all, followed));
+    four.draw(s, all.readings);
+    view.say(sentence(all));
+    light.paint();
+    report(model, { weights: now.weights, entropy: now.entropy, gradient: now.gradient, output });
   });
   return live(model, view, used);
+}
+
+/** The equation in numbers, each in the colour of its role: one key's score, the softmax, the average. */
+function arithmetic({ s, keys, query, now, values, names, output }, followed) {
+  const mark = (role, i, shown) => h("span", { "data-lit": role, "data-role": role, "data-key": i }, shown);
+  const few = now.weights.map((_, i) => i).slice(0, 4);
+  const join = (between, nodes) => (few.length < s.n ? [...nodes, "…"] : nodes)
+    .flatMap((node, i) => (i ? [between, node] : [node]));
+  const products = query.slice(0, 2).flatMap((x, c) => [c ? " + " : "", mark("query", null, format(x)), " · ",
+    mark("key", followed, format(keys[followed][c]))]);
+  const sum = [...products, s.K > 2 ? WORDS.more(s.K - 2) : ""];
+  const [k, q] = [mark("key", followed, "k"), mark("query", null, "q")];
+  const how = { dot: sum, scaled_dot: ["(", ...sum, `) / √${s.K}`],
+    additive: ["v · tanh(W ", k, " + U ", q, ")"], bilinear: ["(W ", k, ") · (U ", q, ")"] }[s.kind];
+  const weight = (i) => mark("weight", i, format(now.weights[i], 3));
+  const raw = join(", ", few.map((i) => mark("score", i, format(now.raw[i]))));
+  const inside = s.temperature === 1 ? ["(", ...raw, ")"] : ["((", ...raw, `) / ${plain(s.temperature, 1)})`];
+  return [
+    [...how, " = ", mark("score", followed, format(now.raw[followed])),
+      h("small", {}, ` ${WORDS.for(names[followed])}`)],
+    ["softmax", ...inside, " = (", ...join(", ", few.map(weight)), ")"],
+    [...join(" + ", few.map((i) => h("span", {}, weight(i), " · ", mark("value", i, plain(values[i]))))),
+      " = ", mark("output", null, `${format(output)}${s.unit}`)],
+  ].map((line) => h("p", {}, ...line));
 }
 
 /** The four scores side by side, on the same query and keys. */
 function comparison() {
   const most = h("th", { scope: "col" });
-  const rows = KINDS.map(([kind, name]) => {
+  const rows = KINDS.map((kind) => {
     const cells = ["largest", "entropy", "gradient"].map((what) => ({ what, node: h("td", {}) }));
-    return { kind, cells, row: h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((c) => c.node)) };
+    const row = h("tr", {}, h("th", { scope: "row" }, WORDS.kinds[kind]), ...cells.map((c) => c.node));
+    return { kind, cells, row };
   });
   const table = h("table", { class: "p-four" },
-    h("caption", {}, "The four scores on this query and these keys"),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "score"), h("th", { scope: "col" }, "largest weight"),
-      most, h("th", { scope: "col" }, "softmax gradient"))),
+    h("caption", {}, WORDS.four),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, WORDS.score),
+      h("th", { scope: "col" }, WORDS.largest), most, h("th", { scope: "col" }, WORDS.gradient))),
     h("tbody", {}, ...rows.map((r) => r.row)));
   const digits = { largest: 3, entropy: 2, gradient: 4 };
   return {
     table,
     draw({ kind, n }, readings) {
-      most.textContent = `entropy, of ${format(Math.log(n), 2)}`;
+      most.textContent = WORDS.entropy(n);
       rows.forEach((r, i) => {
         r.row.classList.toggle("p-chosen", r.kind === kind);
         r.cells.forEach(({ what, node }) => { node.textContent = readings[i][what].toFixed(digits[what]); });
@@ -122,18 +230,18 @@ function comparison() {
   };
 }
 
-function sentence({ kind, D, n }, { weights, largest, entropy: spread, gradient }, { v }) {
-  const first = gradient < 0.005
-    ? `Key ${weights.indexOf(largest) + 1} takes everything: the softmax is saturated, and almost no gradient passes.`
-    : spread > 0.95 * Math.log(n) ? "This is close to a plain average of the values."
-      : `Key ${weights.indexOf(largest) + 1} gets the largest weight, ${format(largest)}.`;
-  const root = `√D\u00a0=\u00a0${format(Math.sqrt(D), 1)}`;
-  return `${first} ${{
-    dot: () => `Scores of random vectors are about ${root} in size.`,
-    scaled_dot: () => `Divided by ${root}, scores stay about 1 in size, whatever D is.`,
-    additive: () => `tanh keeps every score within ±${format(v.reduce((sum, x) => sum + Math.abs(x), 0), 1)}, whatever D is. W, U and v are random here.`,
-    bilinear: () => `Two random projections to ${HIDDEN} numbers make its W: scores are about √${HIDDEN}\u00a0=\u00a04 in size, whatever D is.`,
-  }[kind]()}`;
+function sentence({ s, keys, query, names, now, layers }) {
+  const best = names[now.weights.indexOf(now.largest)];
+  const first = now.gradient < 0.005 ? WORDS.saturated(best)
+    : now.entropy > 0.95 * Math.log(s.n) ? WORDS.average : WORDS.winner(best, now.largest);
+  // A long key is loud only where it points the query's way: at an obtuse angle its length silences it.
+  const lengths = keys.map(norm);
+  const longest = lengths.indexOf(Math.max(...lengths));
+  const away = s.K <= 2 && s.kind.endsWith("dot") && inner(query, keys[longest]) < -0.3;
+  const root = `√K\u00a0=\u00a0${format(Math.sqrt(s.K), 1)}`;
+  const bound = layers.v.reduce((sum, x) => sum + Math.abs(x), 0);
+  const hush = away ? WORDS.silenced(names[longest], now.raw[longest]) : "";
+  return first + hush + WORDS.why[s.kind]({ root, bound });
 }
 
 export default guard(render);
