@@ -20,7 +20,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-notebooks test-book test-live \
-        test-types test-gpu bench gallery experiment links browser clean
+        test-types test-gpu bench gallery widget chapter experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,12 @@ lab: $(READY) ## open the chapters in JupyterLab
 
 notebooks: $(READY) ## run the chapters and write them in their committed form (CHAPTER=one file)
 	$(BIN)/python _ext/notebook_form.py $(CHAPTER)
+
+widget: $(READY) ## write a page with one widget, to look at while you write it (NAME=MaskExplorer)
+	@$(BIN)/python gallery/widget.py '$(NAME)'
+
+chapter: $(READY) ## begin a chapter: all its sections, checkers, their test (NAME=06_multi_head_attention)
+	@$(BIN)/python _ext/new_chapter.py "$(NAME)"
 
 test: $(READY) browser ## run every test; the cheap ones first, all of them in any case
 	@$(MAKE) --no-print-directory --keep-going test-style test-types test-package test-notebooks test-book test-live

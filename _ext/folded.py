@@ -1,8 +1,8 @@
 """What waits closed on a page: the notes on the source texts, and code that is not the idea.
 
 The section "Notes on the source texts" becomes one closed block. A page with folded code gets one
-switch that opens all of it; `_static/folded.js` works it. Without JavaScript each part still opens
-by itself, for all of them are `<details>`.
+switch that opens all of it, worked by `_static/folded.js`, which Jupyter Book puts on every page.
+Without JavaScript each part still opens by itself, for all of them are `<details>`.
 """
 
 import re
@@ -35,12 +35,10 @@ def close_notes(app, doctree, docname):
 
 
 def add_switch(app, pagename, templatename, context, doctree):
-    """Put the switch under the title of a page with folded code, and its script on the page."""
+    """Put the switch under the title of a page with folded code."""
     body = context.get("body", "")
     if FOLDED.search(body):
         context["body"] = TITLE.sub(lambda end: end[0] + SWITCH, body, count=1)
-    if FOLDED.search(body) or "pieces-notes" in body:
-        app.add_js_file("folded.js")
 
 
 def setup(app):

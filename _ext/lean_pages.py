@@ -34,7 +34,7 @@ REPAIRS = (  # what axe-core and a stopwatch find in the stock pages
 # Scripts that start when the page is read: they need not hold up its parsing.
 PATIENT = re.compile(
     r'<script (?!defer )(?=[^>]*src="[^"]*/(?:doctools|sphinx_highlight|clipboard\.min|copybutton'
-    r"|sphinx-book-theme|togglebutton|design-tabs|sortable)\.js)"
+    r"|sphinx-book-theme|togglebutton|design-tabs|sortable|front)\.js)"
 )
 # The search page fetches its results' texts, which a browser refuses from a disk.
 NO_SUMMARY = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'

@@ -136,22 +136,26 @@ def style_sheet():
     return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
 
 
+def script(name):
+    """Return a module as a classic script: browsers load no module script from a file system."""
+    text = (STATIC / f"{name}.js").read_text(encoding="utf-8")
+    if name == "host":
+        return text
+    name, text = json.dumps(name), json.dumps(text)
+    return f"(self.piecesModules ??= {{}})[{name}] = {text};\nself.pieces?.arrived();\n"
+
+
 def write_modules(app):
     """Write the host, every module and the style sheet, once for the whole site.
 
     They are written first, so that Sphinx finds them and puts their checksums into the pages.
-    Modules come as classic scripts: browsers load no module script from a file system.
     """
     if app.builder.format != "html":
         return
     target = Path(app.outdir) / "_static" / "pieces"
     target.mkdir(parents=True, exist_ok=True)
     for source in STATIC.glob("*.js"):
-        text = source.read_text(encoding="utf-8")
-        if source.stem != "host":
-            name, text = json.dumps(source.stem), json.dumps(text)
-            text = f"(self.piecesModules ??= {{}})[{name}] = {text};\nself.pieces?.arrived();\n"
-        (target / source.name).write_text(text, encoding="utf-8")
+        (target / source.name).write_text(script(source.stem), encoding="utf-8")
     (target / "pieces.css").write_text(style_sheet(), encoding="utf-8")
     app.add_css_file("pieces/pieces.css", priority=900)
 

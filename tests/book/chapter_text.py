@@ -23,6 +23,11 @@ GREEK = re.compile(
     "(?:alpha|beta|gamma|delta|(?:var)?epsilon|zeta|eta|(?:var)?theta|kappa|lambda|mu|nu|xi|rho"
     "|sigma|tau|(?:var)?phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Phi|Psi|Omega)"
 )
+# Letters of ours in a sense that is not ours.
+ALIASES = {
+    "√D, where √K is meant": r"\\sqrt\s*\{?\s*D\b",
+    "d with an index, where K or D is meant": r"(?<![A-Za-z\\])d_",
+}
 NO_LETTERS = {"e"}  # Euler's number
 
 
@@ -116,11 +121,13 @@ def known_letters() -> set[str]:
 def strange_letters(book) -> dict[str, str]:
     """Return the letters that the notation page does not have, each with a formula it stands in."""
     known, strange = known_letters(), {}
-    for formula in formulas(markdown(book, notes=False)):
+    own = re.sub(r"\bwrites? \$[^$\n]+\$", "", markdown(book, notes=False))  # "the papers write"
+    for formula in formulas(own):
         for letter in letters(formula) - known:
             strange.setdefault(letter, formula)
-        if re.search(r"\\sqrt\s*\{?\s*D\b", formula):
-            strange["√D, where √K is meant"] = formula
+        for name, pattern in ALIASES.items():
+            if re.search(pattern, formula):
+                strange[name] = formula
     return strange
 
 

@@ -234,6 +234,11 @@ class TestLinks:
             assert not re.search(r"url\(\s*[\"']?(https?:)?//", text), path
             assert not re.search(r"""(import|from)\s*\(?["']https?:""", text), path
 
+    def test_no_script_is_loaded_twice(self, soups):
+        for name, soup in soups.items():
+            scripts = [node["src"].partition("?")[0] for node in soup.select("script[src]")]
+            assert len(scripts) == len(set(scripts)), name
+
     def test_no_cdn_is_named(self, soups):
         known = r"cdn\.jsdelivr|unpkg\.com|cdnjs\.|esm\.sh|googleapis|html-manager|require\.?js"
         for name, soup in soups.items():

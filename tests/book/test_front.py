@@ -1,0 +1,159 @@
+"""The front door: a picture that moves until it is touched, and a map of the whole book."""
+
+import re
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from browser import ROOT, SETTLED
+
+TEXT = "() => window.pieces.model(document.querySelector('.pieces-live').dataset.model).get('text')"
+BUTTON = ".front-hint button"
+
+
+@pytest.fixture(scope="module")
+def front(site):
+    return BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.fixture
+def start(chromium, home):
+    """Opens the front page for somebody who wants motion, or less of it."""
+    contexts = []
+
+    def open_page(motion="no-preference", **options):
+        contexts.append(chromium.new_context(reduced_motion=motion, **options))
+        page = contexts[-1].new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.goto(f"{home}/index.html")
+        if options.get("java_script_enabled", True):
+            page.wait_for_function(SETTLED)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def words(page):
+    return page.evaluate(TEXT).split()
+
+
+class TestPicture:
+    def test_it_writes_the_models_own_words_by_itself(self, start):
+        page = start()
+        before = words(page)
+        page.wait_for_function(f"({TEXT})().split(' ').length >= {len(before) + 3}")
+        assert words(page)[: len(before)] == before
+        assert words(page)[len(before) :][:2] == ["she", "met"]
+        assert page.locator(BUTTON).inner_text() == "Pause"
+        assert page.locator(".pieces-live .p-arc-on").count() > 0
+        assert page.errors == []
+
+    @pytest.mark.parametrize("touch", ["press", "key", "button"])
+    def test_a_touch_ends_it(self, start, touch):
+        page = start()
+        before = words(page)
+        page.wait_for_function(f"({TEXT})().split(' ').length > {len(before)}")
+        if touch == "press":
+            page.locator(".p-chip", has_text="Lily").click()
+        elif touch == "key":
+            page.locator(".p-chip[tabindex='0']").focus()
+            page.keyboard.press("ArrowLeft")
+        else:
+            page.locator(BUTTON).click()
+        left = words(page)
+        page.wait_for_timeout(2500)
+        assert words(page) == left
+        assert page.locator(BUTTON).inner_text() == "Let it write"
+        page.locator(BUTTON).click()
+        page.wait_for_function(f"({TEXT})().split(' ').length > {len(left)}")
+
+    def test_it_is_still_where_less_motion_is_wanted(self, start):
+        page = start("reduce")
+        before = words(page)
+        page.wait_for_timeout(2500)
+        assert words(page) == before
+        assert page.locator(BUTTON).inner_text() == "Let it write"
+
+    def test_nothing_runs_while_it_is_out_of_sight(self, start):
+        page = start(viewport={"width": 390, "height": 500})
+        page.evaluate("scrollTo({ top: 4000, behavior: 'instant' })")
+        page.wait_for_timeout(500)
+        left = words(page)
+        page.wait_for_timeout(2500)
+        assert words(page) == left
+        page.locator(BUTTON).scroll_into_view_if_needed()
+        page.wait_for_function(f"({TEXT})().split(' ').length > {len(left)}")
+
+    def test_it_begins_again_and_nothing_below_it_moves(self, start):
+        """Time runs fast here: a whole round, and the map stays where it is."""
+        page = start()
+        page.wait_for_function(f"({TEXT})().split(' ').length > 20")
+        top = "document.querySelector('.front-map').getBoundingClientRect().top + scrollY"
+        before, tops = words(page)[:18], set()
+        page.locator(BUTTON).click()
+        page.clock.install()
+        page.locator(BUTTON).click()
+        for _ in range(30):
+            page.clock.run_for(1100)
+            tops.add(round(page.evaluate(top)))
+        assert len(tops) == 1
+        page.clock.run_for(7000)
+        assert words(page)[:18] == before
+
+    def test_what_goes_on_by_itself_is_not_read_aloud(self, start):
+        page = start()
+        voices = page.locator(".pieces-live [role=status]")
+        assert voices.count() > 0
+        assert {v.get_attribute("aria-live") for v in voices.all()} == {"off"}
+        page.locator(BUTTON).click()
+        assert {v.get_attribute("aria-live") for v in voices.all()} == {None}
+
+    def test_without_javascript_there_is_no_dead_button(self, start):
+        page = start(java_script_enabled=False)
+        assert not page.locator(BUTTON).is_visible()
+        assert page.get_by_text("stories_llama reads").is_visible()
+
+
+class TestMap:
+    def test_sixteen_chapters_in_order_each_with_its_moment(self, front):
+        names = [dt.get_text() for dt in front.select(".front-map dt")]
+        assert [int(re.match(r"\d+", name)[0]) for name in names] == list(range(1, 17))
+        moments = [dd.get_text().strip() for dd in front.select(".front-map dd")]
+        assert len(set(moments)) == 16
+        assert all(moment.endswith(".") and len(moment.split()) > 8 for moment in moments)
+
+    def test_what_is_written_is_linked_and_the_rest_says_so(self, front):
+        toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+        files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+        written = {f"{file}.html" for file in files if re.search(r"/\d\d_", file)}
+        linked = {a["href"] for a in front.select(".front-map dt a")}
+        assert linked == written
+        for dt in front.select(".front-map dt"):
+            assert bool(dt.a) != ("to come" in dt.get_text()), dt.get_text()
+
+    def test_each_part_has_its_name_in_the_table_of_contents(self, front):
+        toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+        parts = [h3.get_text().strip("#") for h3 in front.select(".front-map h3")]
+        assert len(parts) == 4
+        for part in toc["parts"]:
+            if part["caption"] != "Appendix":
+                place = front.select(".front-part")[parts.index(part["caption"])]
+                ours = {f"{chapter['file']}.html" for chapter in part["chapters"]}
+                assert ours == {a["href"] for a in place.select("dt a")}
+
+
+def test_there_are_three_ways_in_and_a_way_to_run_it(front):
+    assert len(front.select(".front-way a")) >= 3
+    address = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"][
+        "url"
+    ]
+    place = address.removeprefix("https://github.com/")
+    binder = [a["href"] for a in front.select("article a") if "mybinder.org/v2/gh" in a["href"]]
+    assert any(f"/gh/{place}/main" in href and "03_attention.ipynb" in href for href in binder)
+    article = front.select_one("article").get_text()
+    assert f"git clone {address}" in article
+    assert f"pip install git+{address}" in article
