@@ -123,6 +123,22 @@ def test_without_javascript_there_is_no_dead_switch_and_everything_opens(chromiu
     context.close()
 
 
+def switch(page):
+    """Press the switch, and wait until the page says so and the browser has kept it."""
+    button = page.locator(".pieces-switch button")
+    before = button.inner_text()
+    button.click()
+    page.wait_for_function(
+        "(was) => document.querySelector('.pieces-switch button').innerText !== was", arg=before
+    )
+    page.wait_for_timeout(300)
+
+
+def all_open(page):
+    """The three folded parts of the page are open."""
+    page.wait_for_function("() => document.querySelectorAll('details[open]').length === 3")
+
+
 class TestSwitch:
     def test_it_opens_all_code_and_closes_it(self, chromium, small):
         with opened(chromium, f"{small}/one.html") as page:
@@ -144,21 +160,22 @@ class TestSwitch:
 
     def test_every_page_remembers_it(self, chromium, small):
         with opened(chromium, f"{small}/one.html") as page:
-            page.locator(".pieces-switch button").click()
+            switch(page)
             page.goto(f"{small}/index.html")
             page.goto(f"{small}/one.html")
-            assert len(page.evaluate(OPEN)) == 3
+            all_open(page)
             assert page.locator(".pieces-switch button").inner_text() == "Hide code"
-            page.locator(".pieces-switch button").click()
+            switch(page)
             page.reload()
+            page.wait_for_timeout(300)
             assert page.evaluate(OPEN) == []
 
     def test_what_was_open_before_does_not_make_the_page_jump(self, chromium, small):
         with opened(chromium, f"{small}/one.html", init=SHIFTS) as page:
-            page.locator(".pieces-switch button").click()
+            switch(page)
             page.reload(wait_until="load")
+            all_open(page)
             page.evaluate(PAINTED)
-            assert len(page.evaluate(OPEN)) == 3
             assert page.evaluate("shifts") < 0.05
 
     def test_a_browser_that_keeps_nothing_still_obeys(self, chromium, small):
