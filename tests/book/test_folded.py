@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -9,7 +10,7 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from axe import violations
-from browser import PAINTED, ROOT, opened
+from browser import PAINTED, ROOT, opened, served
 from notebook_form import committed_form
 from pieces import masks
 from pieces.source import code
@@ -72,6 +73,13 @@ def small(tmp_path_factory):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return (folder / "out").as_uri()
+
+
+@pytest.fixture(scope="module")
+def small_served(small):
+    """The same from a server: what a test's browser keeps for files it may forget at once."""
+    with served(Path(small.removeprefix("file://"))) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -158,11 +166,11 @@ class TestSwitch:
             assert button.inner_text() == "Show all code"
             assert not [error for error in page.record.errors if error.startswith("page error")]
 
-    def test_every_page_remembers_it(self, chromium, small):
-        with opened(chromium, f"{small}/one.html") as page:
+    def test_every_page_remembers_it(self, chromium, small_served):
+        with opened(chromium, f"{small_served}/one.html") as page:
             switch(page)
-            page.goto(f"{small}/index.html")
-            page.goto(f"{small}/one.html")
+            page.goto(f"{small_served}/index.html")
+            page.goto(f"{small_served}/one.html")
             all_open(page)
             assert page.locator(".pieces-switch button").inner_text() == "Hide code"
             switch(page)
@@ -170,8 +178,8 @@ class TestSwitch:
             page.wait_for_timeout(300)
             assert page.evaluate(OPEN) == []
 
-    def test_what_was_open_before_does_not_make_the_page_jump(self, chromium, small):
-        with opened(chromium, f"{small}/one.html", init=SHIFTS) as page:
+    def test_what_was_open_before_does_not_make_the_page_jump(self, chromium, small_served):
+        with opened(chromium, f"{small_served}/one.html", init=SHIFTS) as page:
             switch(page)
             page.reload(wait_until="load")
             all_open(page)
