@@ -13,18 +13,20 @@ from browser import ROOT
 from notebook_form import committed_form, repository, setup_cell, text_of
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
-SECTIONS = ("Where the sources disagree", "Exercises", "Summary")
+SECTIONS = ("Exercises", "Summary", "Notes on the source texts")  # in this order, at the end
 CLASSES = {
     node.name
     for path in (ROOT / "src" / "pieces").rglob("*.py")
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     if isinstance(node, ast.ClassDef)
 }
+WIDGET = rf"\b(?:{'|'.join(pieces.widgets.__all__)})(?:\.\w+)?\("
+FOLDED = {"remove-input", "hide-input", "hide-cell", "remove-cell"}
 # What differs between two machines or two days.
 VOLATILE = {
     "a version": r"\b(?:torch|numpy|python|cuda|transformers|version)\b\D{0,12}\d+\.\d+(?:\.\d+)?",
     "a device": r"\bcuda(?::\d)?\b|\bmps\b|\bdevice\s*[=:]|\bcpu\b|NVIDIA|GeForce|Tesla",
-    "a time": r"\b\d+(?:\.\d+)?\s*(?:ms|µs|us|ns|sec|secs|seconds|minutes)\b|\b\d\d:\d\d:\d\d\b",
+    "a time": r"\b\d+(?:\.\d+)?\s*(?:ms|µs|us|ns|sec|secs|seconds)\b|\b\d\d:\d\d:\d\d\b",
     "a date": r"\b20\d\d-\d\d-\d\d\b",
     "an address in memory": r"\b0x[0-9a-f]{6,}\b",
     "a path": r"(?:/home/|/Users/|/root/|/tmp/|[A-Z]:\\\\)",
@@ -52,8 +54,9 @@ def plain(cell):
 
 
 def outputs_of(cell):
-    """Return each output of a cell as text, but the package's own code, which is no result."""
-    for output in [] if cell.source.startswith("code(") else cell.outputs:
+    """Return each output of a cell as text, but code and tables, which a page lays out."""
+    drawn = re.search(r"^(?:code|plot\.table)\(", cell.source, flags=re.M)  # HTML on the page
+    for output in [] if drawn else cell.outputs:
         yield output.get("text") or output.get("data", {}).get("text/plain", "")
 
 
@@ -88,6 +91,11 @@ def test_holds_texts_only(path, notebook):
             assert set(output.get("data", {})) <= {"text/plain"}
             assert output.get("metadata", {}) == {}
             assert output.get("name") != "stderr"
+
+
+def test_nothing_is_left_of_the_draft(notebook):
+    """`make chapter` marks with ✎ what is still to be written."""
+    assert not [cell.source for cell in notebook.cells if "✎" in cell.source]
 
 
 def test_ids_are_unique_and_stable(notebook):
@@ -142,17 +150,25 @@ def test_has_its_sections_in_order(notebook):
     assert marks[0] == "#"
     assert marks.count("#") == 1
     titles = [title for level, title in headings(notebook) if level == "##"]
-    assert [title for title in titles if title in SECTIONS] == list(SECTIONS)
-    assert titles[-1] == "Summary", "the summary, with further reading and next, is the end"
-    last = "\n".join(cell.source for cell in notebook.cells[-2:])
-    assert "Further reading" in last
-    assert "Next" in last
+    assert titles[-len(SECTIONS) :] == list(SECTIONS)
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    summary = re.search(r"^## Summary$(.*?)^## ", text, flags=re.S | re.M)[1]
+    assert "Further reading" in summary
+    assert "Next" in summary
+
+
+def test_begins_with_something_to_play_with(notebook):
+    """Before the first section, and before any code that a reader of the site would see."""
+    first = next(n for n, cell in enumerate(notebook.cells) if re.search("^## ", cell.source, re.M))
+    opening = [cell for cell in notebook.cells[:first] if cell.cell_type == "code"]
+    played = [cell for cell in opening if re.search(WIDGET, cell.source)]
+    assert played, "no widget on the first screen"
+    assert all(FOLDED & set(cell.metadata.get("tags", [])) for cell in opening)
 
 
 def test_has_what_a_chapter_needs(path, notebook):
     text = "\n".join(cell.source for cell in notebook.cells)
     assert re.search(r"^code\(", text, flags=re.M), "the package's own code"
-    assert "With a kernel" in text
     assert re.search(r"^> \*\*E-\d\d · ", text, flags=re.M), "an erratum"
     kinds = {
         "checked in the page": r"\b(?:PredictNumber|FillMask)\(",

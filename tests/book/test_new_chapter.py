@@ -1,0 +1,126 @@
+"""`make chapter` in a copy of the book: what it writes runs, has the form, and is registered."""
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import yaml
+
+import new_chapter
+import test_notebook_form as form
+from browser import ROOT
+
+NAME = "06_multi_head_attention"
+
+
+@pytest.fixture(scope="module")
+def draft(tmp_path_factory):
+    """A copy of the book in which one chapter was begun."""
+    root = tmp_path_factory.mktemp("book")
+    for folder in ("chapters", "tests/exercises"):
+        (root / folder).mkdir(parents=True)
+    left_out = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src", root / "src", ignore=left_out)
+    for name in ("index.md", "_toc.yml"):
+        shutil.copy(ROOT / name, root)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(root / "src")  # for the kernel that runs the draft
+    new_chapter.main(NAME, root)
+    if before is None:
+        del os.environ["PYTHONPATH"]
+    else:
+        os.environ["PYTHONPATH"] = before
+    return root
+
+
+@pytest.fixture(scope="module")
+def notebook(draft):
+    return nbformat.read(draft / "chapters" / f"{NAME}.ipynb", as_version=4)
+
+
+RULES = {
+    name: rule
+    for name, rule in vars(form).items()
+    if name.startswith("test_") and set(inspect.signature(rule).parameters) <= {"path", "notebook"}
+}
+ELSEWHERE = {
+    "test_same_names_everywhere",  # below, in the copy
+    "test_nothing_is_left_of_the_draft",  # it is one
+    "test_widgets_carry_one_name",  # of the package
+}
+
+
+@pytest.mark.parametrize("rule", sorted(RULES.keys() - ELSEWHERE))
+def test_the_draft_has_the_form_of_a_chapter(draft, notebook, rule):
+    given = {"path": draft / "chapters" / f"{NAME}.ipynb", "notebook": notebook}
+    function = RULES[rule]
+    function(**{name: given[name] for name in inspect.signature(function).parameters})
+
+
+def test_what_is_to_be_written_is_marked(notebook):
+    marked = [cell for cell in notebook.cells if "✎" in cell.source]
+    assert len(marked) > 10
+    with pytest.raises(AssertionError):
+        form.test_nothing_is_left_of_the_draft(notebook)
+
+
+def test_its_checkers_are_tested(draft):
+    test = draft / "tests" / "exercises" / "test_multi_head_attention.py"
+    environment = os.environ | {"PYTHONPATH": str(draft / "src")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+    done = subprocess.run(command, cwd=draft, env=environment, capture_output=True, text=True)
+    assert "5 passed" in done.stdout, done.stdout
+
+
+def test_it_is_in_the_table_of_contents(draft):
+    toc = yaml.safe_load((draft / "_toc.yml").read_text(encoding="utf-8"))
+    (part,) = [part for part in toc["parts"] if part["caption"] == "Attention"]
+    before = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    entry = {"file": f"chapters/{NAME}", "title": "6 · Multi-head attention"}
+    (old,) = [part for part in before["parts"] if part["caption"] == "Attention"]
+    assert part["chapters"] == [*old["chapters"], entry]
+    assert [p["caption"] for p in toc["parts"]] == [p["caption"] for p in before["parts"]]
+
+
+def test_the_map_links_it(draft):
+    page = (draft / "index.md").read_text(encoding="utf-8")
+    assert f"6 · {{doc}}`Multi-head attention <chapters/{NAME}>`\n:" in page
+    assert "6 · Multi-head attention [to come]" not in page
+
+
+@pytest.mark.parametrize(
+    ("number", "captions"),
+    [
+        ("01_big_picture", ["The idea", "Attention", "Appendix"]),
+        ("09_residual_connections", ["Attention", "The rest of the block", "Appendix"]),
+        ("15_llama", ["Attention", "Whole models", "Appendix"]),
+    ],
+)
+def test_a_part_begins_with_its_first_chapter(number, captions):
+    index = (ROOT / "index.md").read_text(encoding="utf-8")
+    part, title = new_chapter.on_the_map(index, str(int(number[:2])))
+    parts = re.findall(r"^### (.+)$", index, flags=re.M)
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    text = new_chapter.listed(toc, parts, part, title, number)
+    found = yaml.safe_load(text)["parts"]
+    assert [entry["caption"] for entry in found] == captions
+    (own,) = [entry for entry in found if entry["caption"] == part]
+    assert own["chapters"] == [{"file": f"chapters/{number}", "title": title}]
+
+
+@pytest.mark.parametrize("name", ["", "6_x", "06", "06_Heads", "../06_x"])
+def test_another_name_is_refused_in_words(name, tmp_path):
+    with pytest.raises(SystemExit, match="NAME="):
+        new_chapter.main(name, tmp_path)
+
+
+def test_what_is_there_is_left_alone(draft):
+    with pytest.raises(SystemExit, match="is there already"):
+        new_chapter.main(NAME, draft)
+    with pytest.raises(SystemExit, match="no chapter 3 that is to come"):
+        new_chapter.main("03_again", draft)
