@@ -1,11 +1,14 @@
 """PronounArcs: where the last word of a story looks, and where it looks when it is another one."""
 
-from typing import ClassVar
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Count, Result, Text, Words
 
 MODELS = ("stories_llama", "stories_attention", "stories_moe")
+LINE = 26  # characters
 STORY = (
     "This is the story of Lily. She had a red ball. One day, Lily met a boy named Tom. "
     "He had a blue car. “May I play with your"
@@ -44,6 +47,11 @@ class PronounArcs(TrainedModelWidget):
     token = Count(0, 0, 64)
     looks = Result()
     next_words = Result()
+
+    @classmethod
+    def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
+        """Return how many lines of a phone the story takes, about."""
+        return math.ceil(len(str(state.get("text", STORY))) / LINE)
 
     def describe(self) -> str:
         """Return the story and its reader; which head that is may have been computed."""
