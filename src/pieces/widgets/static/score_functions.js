@@ -87,11 +87,11 @@ function render({ model, el }) {
     ({ title: WORDS.columns[i], role, signed: i !== 1 }));
   const table = bars(view, { caption: WORDS.bars, columns });
   const scale = balance(view, { caption: WORDS.balance });
-  view.panes.append(map.pane, curve.pane, h("div", { class: "p-pane p-side" }, table.pane, scale.pane));
+  const four = comparison();
+  view.panes.append(map.pane, curve.pane, h("div", { class: "p-pane p-side" }, table.pane, scale.pane, four.table));
   const words = h("div", { class: "p-work" });
   const key = legend(...WORDS.roles.map((role) => [role, role]));
   [...key.children].forEach((entry, i) => entry.setAttribute("data-lit", WORDS.roles[i]));
-  const four = comparison();
   view.panes.after(words, key);
   select(view, model, "score", { label: WORDS.score, options: Object.entries(WORDS.kinds) });
   slider(view, model, "K", { label: WORDS.K, min: 1, max: 1024, scale: "power" });
@@ -99,7 +99,7 @@ function render({ model, el }) {
     { label: WORDS.temperature, min: 0.1, max: 10, step: 0.1, show: (t) => plain(t, 1) });
   slider(view, model, "n_keys", { label: WORDS.keys, min: 2, max: 12 });
   button(view, { label: WORDS.again, press: () => report(model, { seed: (read(model).seed + 1) % 10000 }) });
-  key.after(view.controls, four.table); // below what they change: the first thing to touch is the query
+  key.after(view.controls); // below what they change: the first thing to touch is the query
   /** The places to ask about, as buttons: made once, so that the one pressed keeps the focus. */
   function offer(places) {
     asks.hidden = !places.length;
