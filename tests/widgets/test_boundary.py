@@ -156,7 +156,7 @@ class TestOneDrawAFrame:
             assert (changed, made) == (differ, 0)
             assert 21 <= differ < 500
             put(page, widget, T=5)
-            assert page.locator(".p-tables td").count() == 3 * 25 + 30 + 2 * 15
+            assert page.locator(".p-tables td").count() == 3 * 25 + 30
 
     def test_a_draw_writes_no_trait_that_did_not_change(self, bench):
         widget = AttentionSteps()

@@ -65,7 +65,7 @@ def cell_of(page, caption, i, j, T):
     """Return where on a board cell (i, j) lies: its box and the position in it."""
     board = page.locator(f'.p-board[aria-label^="{caption}"]')
     box = board.locator("canvas").bounding_box()
-    size = min(56, (box["width"] - 19) / T)
+    size = min(34, (box["width"] - 19) / T)
     return board, {"x": 18 + (j + 0.5) * size, "y": 18 + (i + 0.5) * size}
 
 
@@ -228,7 +228,7 @@ class TestControls:
             colours = page.locator("canvas").first.evaluate(
                 """(canvas) => {
                   const brush = canvas.getContext("2d");
-                  const size = Math.min(56, (canvas.width - 19) / 4);
+                  const size = Math.min(34, (canvas.width - 19) / 4);
                   const look = (i, j) => {
                     const [x, y] = [18 + (j + 0.15) * size, 18 + (i + 0.15) * size];
                     const { data } = brush.getImageData(x, y, size * 0.7, size * 0.7);

@@ -86,7 +86,7 @@ class MaskExplorer(PieceWidget):
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return how many rows of two controls a phone shows: a kind brings its own."""
         kinds = (state.get("kind"), state.get("also"))
-        own = {name for kind in kinds for name in OWN.get(kind, ())}
+        own = {name for kind in kinds for name in OWN.get(str(kind), ())}
         return (4 + len(own)) // 2
 
     def unflipped(self) -> torch.Tensor:

@@ -40,13 +40,14 @@ export function route(a, b, lane) {
  * `draw({ words, links, faint })`. The word that is pointed at, or chosen, lights what it looks at.
  * @param {Object} frame
  * @param {{caption: string, role?: string, below?: boolean, axis?: string, target?: string, faint?: number, least?: number,
- *   digits?: number, selection?: ReturnType<typeof createSelection>}} options `faint`: weights from which a link is
+ *   digits?: number, tabled?: boolean, selection?: ReturnType<typeof createSelection>}} options `faint`: weights from which a link is
  *   shown unasked, `least`: when asked; `target` is what the word looked at is in the selection: its arc is brightest,
- *   a dotted one stands for a look that is not there, and an arc can be pointed at
+ *   a dotted one stands for a look that is not there, and an arc can be pointed at;
+ *   `tabled: false`: another picture has the same numbers in the table view
  */
 export function arcs(frame, {
   caption, role = "weight", below = false, axis = "token", target, faint: usual = 0.05, least: asked = 0.005, digits = 2,
-  selection = createSelection(),
+  tabled = true, selection = createSelection(),
 }) {
   const text = spoken.arcs;
   const row = chips({ label: caption, selection, axis });
@@ -144,7 +145,7 @@ export function arcs(frame, {
   frame.onWidth(stage, arrange);
   frame.onDispose(selection.subscribe(() => drawer.ask()));
   frame.onDispose(() => { drawer.cancel(); row.stop(); });
-  frame.table(caption, () => data && {
+  if (tabled) frame.table(caption, () => data && {
     head: text.head,
     rows: data.links.map(({ from, to, weight }) => [data.words[from], data.words[to], format(weight, 4)]),
   });

@@ -29,7 +29,10 @@ export function overlay() {
 
   function put(group, box) {
     group.toggleAttribute("hidden", !box);
-    if (!box) return;
+    if (!box) {
+      for (const rect of group.children) for (const name of ["x", "y", "width", "height"]) rect.removeAttribute(name);
+      return;
+    }
     for (const rect of group.children) {
       for (const [name, value] of Object.entries(box)) rect.setAttribute(name, String(Math.max(0, value)));
     }

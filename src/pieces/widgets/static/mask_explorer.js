@@ -9,6 +9,7 @@ import { createSelection } from "./selection.js";
 import { tabs } from "./tabs.js";
 import { gaussian, maskedSoftmax, masks, matrix } from "./twin.js";
 
+const LARGEST = 34; // px of a cell
 const THICKET = 12; // words; with more, only the arcs of the chosen one are drawn
 const plural = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 const list = (all) => (all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`);
@@ -98,7 +99,9 @@ function render({ model, el }) {
     const rest = flips.filter(([a, b]) => a !== i || b !== j);
     put({ flips: rest.length < flips.length ? rest : [...flips, [i, j]] });
   };
-  const story = arcs(view, { caption: WORDS.story, selection, axis: "row", target: "column", least: 1e-9 });
+  const story = arcs(view, {
+    caption: WORDS.story, selection, axis: "row", target: "column", least: 1e-9, tabled: false,
+  });
   const grid = heatmap(view, {
     caption: WORDS.mask, role: "query", press: flip, selection, tellInCaption: true,
     arranged: (at) => align(grid, at),
@@ -201,7 +204,7 @@ function render({ model, el }) {
     const picked = s.source ? s.source - 1 : null;
     if (selection.picked.token !== picked) selection.pick({ token: picked });
 
-    const titles = { rows: s.tokens, columns: s.tokens };
+    const titles = { rows: s.tokens, columns: s.tokens, largest: LARGEST };
     const said = { top: 1, print: false, ...titles };
     grid.draw({ values: ones(mask), mask, marks: now.leaks, ...said });
     weights.draw({ values: now.weights, mask, top: 1, ...titles });
