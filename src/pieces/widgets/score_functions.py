@@ -97,7 +97,7 @@ class ScoreFunctions(PieceWidget):
     query_y = Real(0.5, -3.0, 3.0)
     names = Words(("on foot", "by bike", "by car"), most=12)
     values = Numbers((24, 9, 5))
-    keys_at = Points(((-2.1, -0.8), (0.0, 1.6), (2.1, -0.8)), columns=2, bound=3.0)
+    keys_at = Points(((-2.3, -0.9), (0.0, 1.6), (2.1, -0.8)), columns=2, bound=3.0)
     unit = Text("min", longest=12)
     places = Words(("jogging", "by scooter", "by bus"), most=6)
     places_at = Points(((-1.7, 1.2), (1.7, 1.2), (0.0, -1.7)), columns=2, bound=3.0)
