@@ -97,7 +97,8 @@ export function plane(view, { caption, where, move, backdrop }) {
         label.textContent = names?.[i] ?? String(i + 1);
         label.classList.toggle("p-key-name", Boolean(names));
         // A name keeps within the picture, on the side of its key that is away from the middle.
-        label.setAttribute("x", String(names ? clamp(kx, 34, SIZE - 34) - kx : 0));
+        const half = names ? label.getComputedTextLength() / 2 + 4 : 0;
+        label.setAttribute("x", String(names ? clamp(kx, half, SIZE - half) - kx : 0));
         label.setAttribute("y", String(names ? (ky < SIZE / 2 ? -17 : 17) : 0));
         const ends = { x1: qx, y1: qy, x2: kx, y2: ky, "stroke-width": (0.3 + 8 * weights[i]).toFixed(2) };
         for (const [name, v] of Object.entries(ends)) line.setAttribute(name, v);
