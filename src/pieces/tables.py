@@ -52,7 +52,7 @@ class Table:
         """One row: its first cell names it."""
         cells = []
         for at, (text, number) in enumerate(zip(texts, self.numbers, strict=True)):
-            tag = first if at == 0 else other
+            tag = (first if at == 0 else other) if text else "td"  # an empty header names nothing
             side = ' class="number"' if number else ""
             cells.append(f"<{tag}{side}>{html.escape(text)}</{tag[:2]}>")
         return f"<tr>{''.join(cells)}</tr>"

@@ -121,7 +121,8 @@ def moved(page, at, first=False):
     stage = place.locator(".pieces-stage")
     selector = (
         ".p-controls :is(input, select, button:not([aria-current=step])), "
-        ".p-pane .p-control input, .p-matrix input, .p-answer input, .p-board"
+        ".p-pane .p-control input, .p-matrix input, .p-answer input, .p-board, "
+        ".p-swap button[aria-pressed=false]"
     )
     controls = [c for c in place.locator(selector).all() if c.is_visible() and c.is_enabled()]
     assert controls, "a widget without controls"

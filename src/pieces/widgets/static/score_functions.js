@@ -1,7 +1,7 @@
 /** One query among its keys: how they score it, the weights that gives, and the average of the values. */
 import {
   bars, button, choice, clamp, count, format, frame, guard, h, legend, live, plain, report, select, slider,
-  text,
+  text, words as wordsOf,
 } from "./kit.js";
 import { balance } from "./balance.js";
 import { chart } from "./charts.js";
@@ -47,7 +47,8 @@ const REST = 700; // ms of quiet after which a change begins anew, and what was 
 function read(model) {
   const n = count(model, "n_keys", 2, 12, 3);
   const list = (trait) => (Array.isArray(model.get(trait)) ? model.get(trait) : []);
-  const [names, given, keys] = ["names", "values", "keys_at"].map(list);
+  const points = (trait) => list(trait).map((at) => [0, 1].map((c) => clamp(at?.[c], -3, 3, 0)));
+  const [names, given, keys, spots] = [wordsOf(model, "names"), list("values"), points("keys_at"), wordsOf(model, "places")];
   const told = Math.min(n, names.length, given.length, keys.length); // the rest is drawn
   return {
     kind: choice(model, "score", KINDS), n,
@@ -55,8 +56,8 @@ function read(model) {
     temperature: clamp(model.get("temperature"), 0.1, 10, 1), seed: count(model, "seed", 0, 9999, 2894),
     x: clamp(model.get("query_x"), -3, 3, 0), y: clamp(model.get("query_y"), -3, 3, 0),
     unit: text(model, "unit") && ` ${text(model, "unit")}`,
-    told: keys.slice(0, told).map((at, i) => ({ name: String(names[i]), value: clamp(given[i], -1e6, 1e6, 0), at })),
-    places: list("places_at").map(([x, y], i) => ({ name: String(list("places")[i] ?? ""), x, y })),
+    told: keys.slice(0, told).map((at, i) => ({ name: names[i], value: clamp(given[i], -1e6, 1e6, 0), at })),
+    places: points("places_at").slice(0, spots.length).map(([x, y], i) => ({ name: spots[i], x, y })),
   };
 }
 

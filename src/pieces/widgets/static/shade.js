@@ -13,7 +13,7 @@ export const tint = (step) => 0.05 + 0.08 * step;
  * @param {Object} view @param {{edge: number, role?: string}} options the plane reaches from −edge to +edge
  */
 export function shade(view, { edge, role = "weight" }) {
-  const canvas = h("canvas", { width: FINE, height: FINE, "aria-hidden": "true" });
+  const canvas = h("canvas", { width: 0, height: 0, "aria-hidden": "true" });
   let asked = { key: "", grids: [] };
   let drawn = "";
   let data = null;
@@ -41,6 +41,7 @@ export function shade(view, { edge, role = "weight" }) {
     const state = `${data.key} ${data.temperature} ${ramp.map(css)}`;
     if (state === drawn) return;
     drawn = state;
+    if (!canvas.width) canvas.width = canvas.height = FINE;
     const brush = canvas.getContext("2d");
     const image = brush.createImageData(FINE, FINE);
     const winners = new Uint8Array(FINE * FINE);
