@@ -39,9 +39,10 @@ VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s
 # What a reader sees of a widget: its texts and its canvases, without the controls' own numbers.
 PICTURE = """(stage) => {
   const copy = stage.cloneNode(true);
-  const left_out = ".p-controls, .p-control, .p-tip, .p-voice";
+  const left_out = ".p-controls, .p-control, .p-tip, .p-voice, [hidden]";
   copy.querySelectorAll(left_out).forEach((node) => node.remove());
-  const drawn = [...stage.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL());
+  const canvases = [...stage.querySelectorAll("canvas")].filter((one) => !one.closest("[hidden]"));
+  const drawn = canvases.map((canvas) => canvas.toDataURL());
   return copy.innerHTML + drawn.join("\\n");
 }"""
 SETTLED = """() => [...document.querySelectorAll(".pieces-live[data-widget]")]

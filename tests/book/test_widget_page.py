@@ -38,4 +38,4 @@ def test_the_page_is_alive(chromium, call):
 def test_another_name_is_refused_in_words(call):
     said = run(call)
     assert said.returncode == 1
-    assert "one of AttentionHeatmap" in said.stderr
+    assert "one of Alignment, AttentionHeatmap" in said.stderr

@@ -27,6 +27,8 @@ from browser import PAINTED, PICTURE, ROOT, Record
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
 CHAPTER = ROOT / "chapters" / "05_causal_attention.ipynb"
 TOKEN = "a-token-for-one-test"
+FIND = """from ipywidgets.widgets import widget as kept
+explorer = next(one for one in kept._instances.values() if isinstance(one, MaskExplorer))"""
 READ = 'print("READ", explorer.T, explorer.window, explorer.allowed, int(explorer.mask().sum()))'
 SET = "explorer.T = 5 if explorer.T > 5 else 9\nprint('SET', explorer.T)"
 # Every widget of the chapter: its model's id, and what Python reads from its traits.
@@ -41,7 +43,10 @@ VIEWS = """() => window.jupyterapp.shell.currentWidget.content.widgets
   .flatMap((cell) => cell.model.outputs?.toJSON() ?? [])
   .map((one) => one.data?.["application/vnd.jupyter.widget-view+json"]?.model_id)
   .filter((id) => id)"""
-FIRST = ".p-controls :is(input, select, button:not([aria-current=step])), .p-answer input, .p-board"
+FIRST = (
+    ".p-controls :is(input, select, button:not([aria-current=step])), "
+    ".p-swap button[aria-pressed=false], .p-answer input, .p-board"
+)
 HERE = "window.jupyterapp.shell.currentWidget"
 # Cells outside the window stay in the page, and nothing asks for news or updates.
 SETTINGS = {
@@ -84,7 +89,7 @@ def address(request, tmp_path_factory) -> Iterator[str]:
     work.mkdir()
     for chapter in CHAPTERS:
         notebook = nbformat.read(chapter, as_version=4)
-        added = (READ, SET, READ_ALL) if chapter == CHAPTER else (READ_ALL,)
+        added = (FIND, READ, SET, READ_ALL) if chapter == CHAPTER else (READ_ALL,)
         notebook.cells += [nbformat.v4.new_code_cell(text) for text in added]
         for cell in notebook.cells:
             if cell.cell_type == "code":

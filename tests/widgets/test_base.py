@@ -11,7 +11,7 @@ from samples import NAMES, example
 
 import pieces.widgets
 from axe import violations
-from browser import PAINTED, picture, put, space, state
+from browser import PAINTED, picture, space, state
 from pieces.widgets.base import STATIC, PieceWidget, bundled, imports, inlined, needed, read_static
 from pieces.widgets.traits import Result, Text, Words
 

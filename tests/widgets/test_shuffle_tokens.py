@@ -71,7 +71,7 @@ def test_words_glide_to_their_places(bench):
         assert page.evaluate("document.getAnimations().length") == 0
 
 
-@pytest.mark.parametrize("width", [320, 390])
+@pytest.mark.parametrize("width", [300, 320, 340, 360, 390])
 def test_fits_a_phone(bench, width):
     with bench.show(ShuffleTokens(mask="causal", shuffle=3), width=width) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
