@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 import bulk_weights
-from pieces.widgets.base import STATIC, imports
+from pieces.widgets.base import STATIC, imports, stylesheet
 
 STATE_MIME = "application/vnd.jupyter.widget-state+json"
 VIEW = re.compile(
@@ -130,12 +130,6 @@ def enliven_page(app, pagename, templatename, context, doctree):
         app.add_js_file(f"pieces/{name}.js", loading_method="async", priority=900)
 
 
-def style_sheet():
-    """Return the style of the site's widgets: the kit, each widget, the book's own."""
-    sheets = [STATIC / "kit.css", *sorted(set(STATIC.glob("*.css")) - {STATIC / "kit.css"})]
-    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-
-
 def script(name):
     """Return a module as a classic script: browsers load no module script from a file system."""
     text = (STATIC / f"{name}.js").read_text(encoding="utf-8")
@@ -156,7 +150,7 @@ def write_modules(app):
     target.mkdir(parents=True, exist_ok=True)
     for source in STATIC.glob("*.js"):
         (target / source.name).write_text(script(source.stem), encoding="utf-8")
-    (target / "pieces.css").write_text(style_sheet(), encoding="utf-8")
+    (target / "pieces.css").write_text(stylesheet(), encoding="utf-8")
     app.add_css_file("pieces/pieces.css", priority=900)
 
 

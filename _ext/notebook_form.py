@@ -17,6 +17,7 @@ CELL_METADATA = {"tags", "mystnb"}
 TEXTS = ("text/plain",)
 SOLUTION = {"code_prompt_hide": "Hide the solution", "code_prompt_show": "Show the solution"}
 CHECK = {"code_prompt_hide": "Hide the check", "code_prompt_show": "✓ Show the check"}
+QUESTION = re.compile(r"^(PredictNumber|FillMask)\(", re.MULTILINE)
 
 
 def repository() -> str:
@@ -60,6 +61,16 @@ def merged(outputs):
     return joined
 
 
+def closed_in_jupyter(cell, exercises):
+    """Return what Jupyter is to fold of a cell: the answer of a question, a solution whole."""
+    if cell.cell_type != "code":
+        return {}
+    if QUESTION.search(cell.source):
+        return {"source_hidden": True}
+    solution = exercises and "hide-cell" in cell.metadata.get("tags", [])
+    return {"outputs_hidden": True, "source_hidden": True} if solution else {}
+
+
 def committed_form(notebook):
     """Return a copy of a notebook in the form that is committed."""
     form = nbformat.from_dict(notebook)
@@ -75,6 +86,8 @@ def committed_form(notebook):
         )
         if "hide-cell" in cell.metadata.get("tags", []):
             cell.metadata["mystnb"] = nbformat.from_dict(prompts)
+        if spoils := closed_in_jupyter(cell, exercises=prompts is SOLUTION):
+            cell.metadata["jupyter"] = nbformat.from_dict(spoils)
         cell.source = re.sub(r"[ \t]+$", "", cell.source, flags=re.M).strip("\n")
         cell.pop("attachments", None)
         if cell.cell_type == "code":

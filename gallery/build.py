@@ -61,7 +61,7 @@ def build(target: Path) -> list[Path]:
     """Write the pages and all that they need; return the pages."""
     assets = target / "assets"
     assets.mkdir(parents=True, exist_ok=True)
-    (assets / "pieces.css").write_text(live_widgets.style_sheet(), encoding="utf-8")
+    (assets / "pieces.css").write_text(live_widgets.stylesheet(), encoding="utf-8")
     for name in ("gallery.css", "gallery_page.js"):
         (assets / name).write_text((HERE / name).read_text(encoding="utf-8"), encoding="utf-8")
     links = "".join(f'<a href="{name}.html">{title}</a>' for name, title in PAGES.items())

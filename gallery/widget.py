@@ -42,7 +42,7 @@ def write(widget: PieceWidget, target: Path) -> Path:
     assets.mkdir(parents=True, exist_ok=True)
     for name in ("gallery.css", "gallery_page.js"):
         shutil.copy(HERE / name, assets)
-    (assets / "pieces.css").write_text(live_widgets.style_sheet(), encoding="utf-8")
+    (assets / "pieces.css").write_text(live_widgets.stylesheet(), encoding="utf-8")
     modules = ["host", *live_widgets.needed(type(widget).module)]
     for name in modules:
         (assets / f"{name}.js").write_text(live_widgets.script(name), encoding="utf-8")

@@ -84,7 +84,7 @@ def test_holds_texts_only(path, notebook):
     data = json.loads(path.read_text(encoding="utf-8"))
     assert set(data["metadata"]) == {"kernelspec", "language_info"}
     for cell in data["cells"]:
-        assert set(cell["metadata"]) <= {"tags", "mystnb"}
+        assert set(cell["metadata"]) <= {"tags", "mystnb", "jupyter"}
         assert "attachments" not in cell
         assert cell.get("execution_count") is None
         for output in cell.get("outputs", []):

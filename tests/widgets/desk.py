@@ -52,7 +52,7 @@ class Desk:
     """Opens pages on which `kit` holds what the modules export, and `made()` makes a frame."""
 
     def __init__(self, chromium: Browser):
-        self.chromium, self.style = chromium, live_widgets.style_sheet()
+        self.chromium, self.style = chromium, live_widgets.stylesheet()
 
     @contextmanager
     def open(

@@ -96,9 +96,9 @@ def score_functions(root, s):
     readings = lambda w: (w.max(), measures.entropy(w), measures.jacobian_norm(w))  # noqa: E731
     same_table(root, ".p-four", [(name, *map(float, readings(w))) for name, (_, w) in rows.items()],
                (3, 2, 4))  # fmt: skip
-    marked = root.locator(".p-four .p-chosen th").all_inner_texts()
+    marked = root.locator(".p-four .p-chosen th").all_text_contents()
     right(marked == [chosen], f"{marked} is marked as chosen")
-    head = root.locator(".p-four thead th").nth(2).inner_text()
+    head = root.locator(".p-four thead th").nth(2).text_content()
     right(says(head.removeprefix("entropy, of "), math.log(n), 2), head)
     score_sentence(root, s, query, keys, raw, weights, names)
     given = torch.tensor(s["weights"], dtype=torch.float64)

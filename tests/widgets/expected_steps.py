@@ -14,7 +14,7 @@ LOW = "₁₂₃₄₅₆"
 # Of each step: left, above or none, and what they make.
 STEPS = ("X Wq Q", "X Wk K", "X Wv V", "Q Kt scores", "scores - scaled", "scaled - weights",
          "weights V output")  # fmt: skip
-CAPTIONS = {"weights Wq": "Wq", "weights Wk": "Wk", "weights Wv": "Wv", "keys, turned": "Kt",
+CAPTIONS = {"weights Wq": "Wq", "weights Wk": "Wk", "weights Wv": "Wv", "keys Kᵀ": "Kt",
             "scores Q Kᵀ": "scores", "scaled scores": "scaled", "weights A": "weights",
             "output O": "output", "input X": "X", "queries Q": "Q", "keys K": "K",
             "values V": "V"}  # fmt: skip

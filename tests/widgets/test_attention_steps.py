@@ -175,13 +175,42 @@ class TestPage:
             assert numbers_of(page)[2:6] == [0.0] * 4
             assert page.locator(".p-work").inner_text().count("hidden") == 4
 
+    def test_a_shared_lead_is_told_as_one(self, bench):
+        widget = AttentionSteps(step=5, row=3)
+        widget.X = [row if n != 2 else [0, 0, 0] for n, row in enumerate(widget.X)]
+        with bench.show(widget) as page:
+            said = page.locator(".p-say")
+            assert "Keys 1, 2, 3, 4, 5, 6 share the lead with 16.7 % each." in said.inner_text()
+            put(page, widget, mask="causal")
+            assert "Keys 1, 2, 3 share the lead with 33.3 % each." in said.inner_text()
+            put(page, widget, step=6)
+            assert said.inner_text().endswith("of rows 1 to 3 of V, as the mask allows.")
+            put(page, widget, row=1)
+            assert "Output 1 is v₁ itself" in said.inner_text()
+
+    def test_the_dark_colours_every_tile_anew(self, bench):
+        tiles = """() => [...document.querySelectorAll(".p-work li:not([hidden]) .p-tile")]
+          .map((tile) => tile.style.cssText)"""
+        dark = "document.documentElement.dataset.theme = 'dark'"
+        widget = AttentionSteps(step=3)
+        with bench.show(widget) as page:
+            light = page.evaluate(tiles)
+            page.evaluate(dark)
+            page.evaluate(PAINTED)
+            turned = page.evaluate(tiles)
+            put(page, widget, step=2)
+            put(page, widget, step=3)
+            assert turned == page.evaluate(tiles)
+        assert len(light) == len(turned) > 30
+        assert all(one != other for one, other in zip(light, turned, strict=True))
+
     def test_pointing_at_a_score_lights_what_makes_it_and_a_press_keeps_it(self, bench):
         widget = AttentionSteps(step=3)
         with bench.show(widget) as page:
             said, kept = page.locator(".p-say"), picture(page)
             at = cell(page, "scores Q Kᵀ", 4, 2)
             page.mouse.move(*at)
-            assert lit(page) == {"queries Q": {"row": 4}, "keys, turned": {"column": 2},
+            assert lit(page) == {"queries Q": {"row": 4}, "keys Kᵀ": {"column": 2},
                                  "scores Q Kᵀ": {"row": 4, "cell": (4, 2)}, "line": 2}  # fmt: skip
             assert "Query 5" in said.inner_text()
             assert state(page, widget)["row"] == 2
@@ -199,16 +228,16 @@ class TestPage:
             assert lit(page)["scores Q Kᵀ"] == {"row": 1, "cell": (1, 4)}
             page.mouse.move(1, 1)
             page.locator(".p-work li").nth(5).focus()
-            assert lit(page)["keys, turned"] == {"column": 5}
+            assert lit(page)["keys Kᵀ"] == {"column": 5}
             page.locator(".p-work li").nth(3).click()
             assert state(page, widget)["column"] == 4
 
     def test_a_finger_keeps_a_cell_and_lets_it_go(self, bench):
         widget = AttentionSteps(step=3, column=0)
         with bench.show(widget, width=390, touch=True) as page:
-            assert lit(page) == {"queries Q": {"row": 1}, "keys, turned": {},
+            assert lit(page) == {"queries Q": {"row": 1}, "keys Kᵀ": {},
                                  "scores Q Kᵀ": {"row": 1}, "line": None}  # fmt: skip
-            at = cell(page, "keys, turned", 1, 4)
+            at = cell(page, "keys Kᵀ", 1, 4)
             page.touchscreen.tap(*at)
             assert (state(page, widget)["row"], state(page, widget)["column"]) == (2, 5)
             page.touchscreen.tap(*at)
@@ -282,8 +311,8 @@ class TestPage:
             put(page, widget, step=3)
             found = page.evaluate(MOVING)
             page.wait_for_function("() => document.getAnimations().length === 0")
-            turned = page.locator(".p-pane", has_text="keys, turned").bounding_box()
-            assert found["keys, turned"] == pytest.approx(kept["x"] - turned["x"], abs=2)
+            turned = page.locator(".p-pane", has_text="keys Kᵀ").bounding_box()
+            assert found["keys Kᵀ"] == pytest.approx(kept["x"] - turned["x"], abs=2)
 
     def test_typed_nonsense_stays_and_changes_nothing(self, bench):
         widget = AttentionSteps()

@@ -152,6 +152,12 @@ class TestAlone:
             assert free > 0, "no min-height in its style sheet"
             assert -70 < free - used < 100, "the page jumps when it comes alive"
 
+    def test_all_bring_one_sheet_and_the_kit_comes_first(self):
+        """In a notebook each class adds its sheet: a kit that came later would win."""
+        sheets = {getattr(pieces.widgets, name)._css for name in pieces.widgets.__all__}
+        assert len(sheets) == 1
+        assert sheets.pop().startswith(read_static("kit.css"))
+
     @pytest.mark.parametrize("name", NAMES)
     def test_follows_the_theme(self, bench, name):
         with bench.show(example(name)) as page:

@@ -40,11 +40,18 @@ def reference(X, Wq, Wk, Wv) -> torch.Tensor:
     return attention(q, k, v)[0][0, 0]
 
 
+def unkept(scores: torch.Tensor) -> torch.Tensor:
+    """Return a softmax that divides by the sums of the rows as if they were those of columns."""
+    powers = (scores - scores.amax(-1, keepdim=True)).exp()
+    return powers / powers.sum(-1)
+
+
 def slips(X, Wq, Wk, Wv) -> dict[str, torch.Tensor]:
     """Return what well-known mistakes would give, by a hint that helps."""
     Q, K, V = X @ Wq, X @ Wk, X @ Wv
     scores, root = Q @ K.T, Q.shape[-1] ** 0.5
     softmax = torch.softmax
+    weights = softmax(scores / root, -1)
     return {
         "Does your softmax run over the keys, that is along each row?": softmax(scores / root, 0)
         @ V,
@@ -55,6 +62,9 @@ def slips(X, Wq, Wk, Wv) -> dict[str, torch.Tensor]:
         "You mix the keys; mix the values.": softmax(scores / root, -1) @ K,
         "You mix the inputs; mix the values.": softmax(scores / root, -1) @ X,
         "Queries and keys have changed places.": softmax(scores.T / root, -1) @ V,
+        "Divide by the sum of the row, and keep its axis (keepdim=True).": unkept(scores / root)
+        @ V,
+        "These are the weights; the output is their product with the values.": weights,
     }
 
 
@@ -75,6 +85,8 @@ def my_self_attention(function: Callable[..., torch.Tensor]) -> None:
             result, complaint = attempt(function, *data)
             case = f"T = {T}, D = {D}, K = {K}, values of size {K_v}"
             complaint = complaint or compare(result, reference(*data), case)
+            if "cannot be multiplied" in complaint:
+                complaint += f" There {case}; rows meet rows in Q @ K.T."
             if complaint:
                 return say("4.4", complaint + hint(result, data))
         watch.used.clear()

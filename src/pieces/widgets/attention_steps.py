@@ -90,7 +90,7 @@ class AttentionSteps(PieceWidget):
             "Wq": (W[0], "query", "weights Wq"),
             "Wk": (W[1], "key", "weights Wk"),
             "Wv": (W[2], "value", "weights Wv"),
-            "Kt": (k.T, "key", "keys, turned"),
+            "Kt": (k.T, "key", "keys Kᵀ"),
             "Q": (q, "query", "queries Q"),
             "K": (k, "key", "keys K"),
             "V": (v, "value", "values V"),

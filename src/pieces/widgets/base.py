@@ -75,14 +75,15 @@ def bundled(name: str) -> str:
     return loader.replace("SOURCES", json.dumps(sources))
 
 
-def stylesheet(name: str) -> str:
-    """Return the style of a widget: the kit's, then each imported module's, its own last."""
-    used = [name]
-    for module in used:  # grows as it goes
-        new = imports(read_static(f"{module}.js"))
-        used += [other for other in dict.fromkeys(new) if other not in used]
-    ordered = ["kit", *sorted(set(used) - {"kit", name}), name]
-    return "".join(read_static(f"{module}.css") for module in ordered)
+@functools.cache
+def stylesheet() -> str:
+    """Return the style of all widgets: the kit's first, for the others change what it says.
+
+    In a notebook each class of widgets adds a sheet to the page. They are all this one: of sheets
+    that differ, the kit of the last would undo what the widgets before it had changed.
+    """
+    sheets = sorted(STATIC.glob("*.css"), key=lambda sheet: (sheet.stem != "kit", sheet.stem))
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
 
 
 class PieceWidget(anywidget.AnyWidget):
@@ -104,7 +105,7 @@ class PieceWidget(anywidget.AnyWidget):
         if "_esm" not in cls.__dict__:  # add_traits makes a subclass that has them as traits
             cls.module = cls.__module__.rpartition(".")[2]
             cls._esm = bundled(cls.module)
-            cls._css = stylesheet(cls.module)
+            cls._css = stylesheet()
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **kwargs: Any) -> None:

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { makeRamp } from "./ramp.js";
 
 /** @typedef {{value: number, text: string, role: string, top: number}} Tile a number as it is written; `top` has the full colour
- *  @typedef {string|Tile|{raised: string}} Part
+ *  @typedef {string|Tile|{raised: string}|any[]} Part a list of parts stays on one line
  *  @typedef {{result: Part, how: Part[]}} Line */
 
 /**
@@ -13,7 +13,8 @@ import { makeRamp } from "./ramp.js";
  */
 export function arithmetic(view, { label, most, point, press }) {
   let ramps = {};
-  view.onTheme(() => { ramps = {}; view.redraw(); });
+  let theme = 0;
+  view.onTheme(() => { ramps = {}; theme += 1; view.redraw(); });
   const rows = Array.from({ length: most }, (_, n) => {
     const [result, how] = [h("b", {}), h("span", {})];
     const node = h("li", {
@@ -25,6 +26,7 @@ export function arithmetic(view, { label, most, point, press }) {
 
   function part(given) {
     if (typeof given === "string") return given;
+    if (Array.isArray(given)) return h("span", { class: "p-together" }, ...given.map(part));
     if ("raised" in given) return h("sup", {}, given.raised);
     const { fill, text } = (ramps[given.role] ??= makeRamp(list, given.role, true)).shade(given.value, given.top);
     return h("i", { class: "p-tile", "data-role": given.role, style: `background:${fill};color:${text}` }, given.text);
@@ -37,11 +39,11 @@ export function arithmetic(view, { label, most, point, press }) {
         const line = lines[n];
         row.node.hidden = !line;
         row.node.classList.toggle("p-on", n === on);
-        const key = line ? JSON.stringify([line, Object.keys(ramps).length > 0]) : "";
+        const key = line ? JSON.stringify([line, theme]) : "";
         if (!line || key === row.key) return;
         row.result.replaceChildren(part(line.result));
         row.how.replaceChildren(...line.how.map(part));
-        row.key = JSON.stringify([line, true]);
+        row.key = key;
       });
     },
   };

@@ -44,8 +44,8 @@ const WORDS = {
     induction: "what followed last time", copy: "the same word before",
   },
   note: (kind, share) => `${kind} ${percent(share)}`,
-  sure: (at, word, p) => `Behind “${at}” ${p > 0.9 ? `the model is sure of “${word}”.` : p > 0.45
-    ? `the model leans to “${word}”.` : `several words may follow; “${word}” is the likeliest.`}`,
+  sure: (at, word, p) => `After “${at}” ${p > 0.9 ? `the model is sure of “${word}”.` : p > 0.45
+    ? `the model leans towards “${word}”.` : `several words may follow; “${word}” is the likeliest.`}`,
   stays: (list, word, p) => `Without ${heads(list)}, “${word}” stays at ${percent(p)}.`,
   moves: (list, word, from, to) =>
     `Without ${heads(list)}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to ${percent(to)}.`,

@@ -13,12 +13,14 @@ const WEIGHTS = { Wq: "query", Wk: "key", Wv: "value" };
 const low = (n) => "₁₂₃₄₅₆"[n];
 const four = (x) => format(x, 4);
 const named = (s, i) => (s.tokens[i] ? ` (“${s.tokens[i]}”)` : "");
+/** The keys that share the largest weight, as far as four decimals tell. */
+const leaders = (row) => row.flatMap((x, j) => (four(x) === four(Math.max(...row)) ? [j] : []));
 const best = (row) => row.indexOf(Math.max(...row));
 const WORDS = {
   title: "Self-attention, step by step", steps: "steps", follow: "follow token", mask: "mask", none: "none", causal: "causal",
   token: "token", feature: "feature", query: "query", key: "key", follows: "follows that row",
-  row: "The arithmetic of the row", kept: "kept for later", edit: "Edit the numbers", undo: "Undo my edits",
-  maps: { X: "input X", Wq: "weights Wq", Wk: "weights Wk", Wv: "weights Wv", Q: "queries Q", K: "keys K", V: "values V", Kt: "keys, turned",
+  row: "The arithmetic of the row", kept: ["kept for later", "kept till now"], edit: "Edit the numbers", undo: "Undo my edits",
+  maps: { X: "input X", Wq: "weights Wq", Wk: "weights Wk", Wv: "weights Wv", Q: "queries Q", K: "keys K", V: "values V", Kt: "keys Kᵀ",
     scores: "scores Q Kᵀ", scaled: "scaled scores", weights: "weights A", output: "output O" },
   tables: { X: "input X", Wq: "query weights", Wk: "key weights", Wv: "value weights" },
   hidden: (j) => `: key ${j + 1} is hidden`, sum: " is the sum of exp over the row",
@@ -29,10 +31,21 @@ const WORDS = {
     score: (s, i) => `Query ${i + 1} meets all six keys, one dot product each. Key ${best(s.scores[i]) + 1}`
       + `${named(s, best(s.scores[i]))} fits best: ${four(Math.max(...s.scores[i]))}.`,
     scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. The order stays, the spread shrinks.`,
-    softmax: (s, i) => `Row ${i + 1} is positive now and sums to 1. Key ${best(s.weights[i]) + 1}${named(s, best(s.weights[i]))}`
-      + ` gets the largest share, ${format(100 * Math.max(...s.weights[i]), 1)} %.`
-      + (s.mask ? " Later keys were hidden before the softmax: their weight is 0." : ""),
-    mix: (s, i) => `Output ${i + 1} is the weighted average of all the rows of V. Row ${best(s.weights[i]) + 1} of V${named(s, best(s.weights[i]))} counts most.`,
+    softmax: (s, i) => {
+      const first = leaders(s.weights[i]);
+      const share = format(100 * Math.max(...s.weights[i]), 1);
+      return `Row ${i + 1} is positive now and sums to 1. ` + (first.length === 1
+        ? `Key ${first[0] + 1}${named(s, first[0])} gets the largest share, ${share} %.`
+        : `Keys ${first.map((j) => j + 1).join(", ")} share the lead with ${share} % each.`)
+      + (s.mask ? " Later keys were hidden before the softmax: their weight is 0." : "");
+    },
+    mix: (s, i) => {
+      const [first, ...others] = leaders(s.weights[i]);
+      if (s.mask && !i) return "Output 1 is v₁ itself: under the causal mask token 1 sees nobody else.";
+      const rows = s.mask ? `rows 1 to ${i + 1} of V, as the mask allows` : "all the rows of V";
+      return `Output ${i + 1} is the weighted average of ${rows}.`
+        + (others.length ? "" : ` Row ${first + 1} of V${named(s, first)} counts most.`);
+    },
   },
 };
 /** Every matrix: its role, and the names of its rows and columns: tokens, or 1, 2, 3.
@@ -74,7 +87,7 @@ function lines(s, r) {
     ({ value: s[name][i][j], text: write(s[name][i][j]), role: MAPS[name][0], top: topOf(s, name) });
   const typed = (x) => String(Math.round(x * 1e4) / 1e4).replace("-", "−");
   const factor = (tile) => (tile.value < 0 ? ["(", tile, ")"] : [tile]);
-  const sum = (terms) => terms.flatMap(([a, b], n) => [n ? " + " : "", ...factor(a), "·", ...factor(b)]);
+  const sum = (terms) => terms.flatMap(([a, b], n) => [n ? " + " : "", [...factor(a), "·", ...factor(b)]]);
   const columns = s[s.made][0].map((_, j) => j);
   const result = (j) => cell(s.made, r, j);
   const { step, left, made } = s;
@@ -159,7 +172,8 @@ function render({ model, el }) {
   });
   const [times, equals] = ["p-times", "p-equals"].map((kind) => h("span", { class: `p-operator ${kind}`, "aria-hidden": "true" }, "×"));
   const kept = new Map(Object.keys(KEPT).map((name) => [name, h("span", { class: "p-kept", "data-role": MAPS[name][0] }, name)]));
-  const store = h("p", { class: "p-store" }, WORDS.kept, ...kept.values());
+  const till = h("span", {});
+  const store = h("p", { class: "p-store" }, till, ...kept.values());
   view.panes.append(...panes.values(), times, equals, store);
   const work = arithmetic(view, { label: WORDS.row, most: T + 1,
     point: (n) => point(null, n !== null && n < now[now.made][0].length ? n : null), press: (n) => keep({ row: null, column: n }) });
@@ -213,6 +227,7 @@ function render({ model, el }) {
       node.hidden = KEPT[name] >= step;
       node.classList.toggle("p-used", [left, above === "Kt" ? "K" : above].includes(name));
     }
+    till.textContent = WORDS.kept[Number(now.step === "mix")];
     store.classList.toggle("p-empty", step === 0);
   }
   let shown = null;

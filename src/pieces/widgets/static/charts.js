@@ -11,6 +11,9 @@ import { words } from "./words.js";
 
 const EDGE = { left: 50, right: 14, top: 12, bottom: 38 };
 
+/** Where a name stands beside its line: to the right, or to the left where the right has no room. */
+const beside = (x, name, right) => (x + 5 + 6.5 * name.length > right ? { x: x - 5, "text-anchor": "end" } : { x: x + 5 });
+
 /**
  * `draw({ x, series, at, marks })`: `x` rises and is shared; a series has `y`, or `runs` (thin, their median thick),
  * and perhaps `ghost`, what it was before. `at` sets the cursor to a value of x; `marks` are { x or y, name }.
@@ -71,7 +74,7 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
       h("text", { transform: `translate(11 ${(bottom + EDGE.top) / 2}) rotate(-90)`, "text-anchor": "middle", class: "p-axis" }, yTitle),
       ...(data.marks ?? []).flatMap((m) => (m.y === undefined ? [
         h("line", { class: "p-mark", x1: px(m.x), x2: px(m.x), y1: EDGE.top, y2: bottom }),
-        h("text", { class: "p-mark-name", x: px(m.x) + 5, y: EDGE.top + 9 }, m.name)]
+        h("text", { class: "p-mark-name", y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }, m.name)]
         : [h("line", { class: "p-mark", x1: EDGE.left, x2: right, y1: py(m.y), y2: py(m.y) }),
           h("text", { class: "p-mark-name", x: right, y: py(m.y) - 5, "text-anchor": "end" }, m.name)])));
   }

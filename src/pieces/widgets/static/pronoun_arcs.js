@@ -19,9 +19,9 @@ const WORDS = {
   try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`, long: (most) => ` It reads the first ${most} words.`,
   empty: "Write a word that the model knows, and it reads along.",
   story: "Press a word to see where it looks", last: "The last word is", edit: "Change any other word",
-  next: "What the model expects behind it", word: "word", probability: "probability",
+  next: "What the model expects next", word: "word", probability: "probability",
   looks: (word, other, share) => `“${word}” looks at “${other}” with ${percent(share)} of its weight.`,
-  expects: (word, p) => ` Behind it the model expects “${word}” (${percent(p)}).`,
+  expects: (word, p) => ` After it the model expects “${word}” (${percent(p)}).`,
 };
 
 async function render({ model: traits, el }) {

@@ -22,12 +22,14 @@ const WORDS = {
   bars: "From key to output", columns: ["score", "weight", "weight × value"],
   roles: ["query", "key", "score", "weight", "value", "output"],
   kinds: { scaled_dot: "scaled dot", dot: "dot", additive: "additive", bilinear: "bilinear" },
-  four: "The four scores on this query and these keys", gradient: "softmax gradient",
+  four: "Compare the four scores on this query and these keys", gradient: "softmax gradient",
+  spread: (n) => `Entropy says how widely the weights are spread: ${format(Math.log(n), 2)} (ln ${n}) if all are equal, 0 if one key takes all.`
+    + " The softmax gradient says how far the weights still follow the scores: near 0, hardly at all.",
   entropy: (n) => `entropy, of ${format(Math.log(n), 2)}`,
   key: (n) => `key ${n}`, ask: "Ask about:", more: (n) => ` + ${n} more`, for: (name) => `for ${name}`,
   saturated: (name) =>
     `Key “${name}” takes everything: the softmax is saturated, and almost no gradient passes. `,
-  average: "This is close to a plain average of the values. ",
+  average: "All weights are nearly equal, so this is close to a plain average of the values. ",
   winner: (name, weight) => `Key “${name}” gets the largest weight, ${format(weight)}. `,
   silenced: (name, score) =>
     `The longest key, “${name}”, points away from the query: `
@@ -89,7 +91,7 @@ function render({ model, el }) {
   const table = bars(view, { caption: WORDS.bars, columns });
   const scale = balance(view, { caption: WORDS.balance });
   const four = comparison();
-  view.panes.append(map.pane, curve.pane, h("div", { class: "p-pane p-side" }, table.pane, scale.pane, four.table));
+  view.panes.append(map.pane, curve.pane, h("div", { class: "p-pane p-side" }, table.pane, scale.pane, four.box));
   const words = h("div", { class: "p-work" });
   const key = legend(...WORDS.roles.map((role) => [role, role]));
   [...key.children].forEach((entry, i) => entry.setAttribute("data-lit", WORDS.roles[i]));
@@ -213,15 +215,17 @@ function comparison() {
     const row = h("tr", {}, h("th", { scope: "row" }, WORDS.kinds[kind]), ...cells.map((c) => c.node));
     return { kind, cells, row };
   });
-  const table = h("table", { class: "p-four" },
-    h("caption", {}, WORDS.four),
+  const table = h("table", { class: "p-four", "aria-label": WORDS.four },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, WORDS.score),
       h("th", { scope: "col" }, WORDS.largest), most, h("th", { scope: "col" }, WORDS.gradient))),
     h("tbody", {}, ...rows.map((r) => r.row)));
+  const meaning = h("p", {});
+  const box = h("details", { class: "p-compared" }, h("summary", {}, WORDS.four), table, meaning);
   const digits = { largest: 3, entropy: 2, gradient: 4 };
   return {
-    table,
+    box,
     draw({ kind, n }, readings) {
+      meaning.textContent = WORDS.spread(n);
       most.textContent = WORDS.entropy(n);
       rows.forEach((r, i) => {
         r.row.classList.toggle("p-chosen", r.kind === kind);
@@ -234,7 +238,7 @@ function comparison() {
 function sentence({ s, keys, query, names, now, layers }) {
   const best = names[now.weights.indexOf(now.largest)];
   const first = now.gradient < 0.005 ? WORDS.saturated(best)
-    : now.entropy > 0.95 * Math.log(s.n) ? WORDS.average : WORDS.winner(best, now.largest);
+    : now.largest <= 1.2 / s.n && Math.min(...now.weights) >= 0.8 / s.n ? WORDS.average : WORDS.winner(best, now.largest);
   // A long key is loud only where it points the query's way: at an obtuse angle its length silences it.
   const lengths = keys.map(norm);
   const longest = lengths.indexOf(Math.max(...lengths));

@@ -13,7 +13,7 @@ const WORDS = {
   ordered: "The six tokens as they came. Press Shuffle, and keep an eye on one of the words.",
   along: "Each word kept its output and took it along to its new place. The mean has not moved at all.",
   changed: (n, list) => `${n === 1 ? "One word has" : `${n} words have`} another output now: ${list}. `
-    + "Under a causal mask a word hears those above it, and those have changed.",
+    + "Under a causal mask a word hears itself and those above it, and those have changed.",
   lucky: "No output has changed this time: nobody has other words above. Shuffle again.",
 };
 
