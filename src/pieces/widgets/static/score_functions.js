@@ -22,7 +22,7 @@ const WORDS = {
   bars: "From key to output", columns: ["score", "weight", "weight × value"],
   roles: ["query", "key", "score", "weight", "value", "output"],
   kinds: { scaled_dot: "scaled dot", dot: "dot", additive: "additive", bilinear: "bilinear" },
-  four: "Compare the four scores on this query and these keys", gradient: "softmax gradient",
+  four: "Compare the four scores", gradient: "softmax gradient",
   spread: (n) => `Entropy says how widely the weights are spread: ${format(Math.log(n), 2)} (ln ${n}) if all are equal, 0 if one key takes all.`
     + " The softmax gradient says how far the weights still follow the scores: near 0, hardly at all.",
   entropy: (n) => `entropy, of ${format(Math.log(n), 2)}`,
