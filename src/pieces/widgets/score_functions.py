@@ -1,6 +1,6 @@
 """ScoreFunctions: four ways to compare a query with its keys, and what softmax makes of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from traitlets import TraitType
@@ -116,6 +116,11 @@ class ScoreFunctions(PieceWidget):
             wanted = len(getattr(self, owner))
             rule, remedy = f"one for each of the {wanted} {owner}", "give as many"
             require(told == wanted, name, getattr(self, name), rule, remedy)
+
+    @classmethod
+    def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
+        """Return the rows of its table, one for each key: on a phone it stands below the plane."""
+        return state.get("n_keys")
 
     def describe(self) -> str:
         """Return the settings in words."""
