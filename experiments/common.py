@@ -41,7 +41,8 @@ class Experiment:
     """One trained model: what is built, on what it is trained, and how it is judged.
 
     ``measure(model)`` gives at least loss and floor, in nats a token, of held-out text.
-    ``examine(model)`` is for what is asked of the shipped weights of every seed besides.
+    ``examine(model)`` is for what is asked of the shipped weights of every seed besides;
+    ``lesson(model, seed)`` is what a model learns before its run.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Experiment:
     precision: str = "int8"
     examine: Callable[[nn.Module], dict[str, Any]] = lambda model: {}
     arguments: dict[str, Any] = field(default_factory=dict)
+    lesson: Callable[[nn.Module, int], None] = lambda model, seed: None
 
 
 def run(experiment: Experiment) -> None:
@@ -86,6 +88,8 @@ def trained(experiment: Experiment, config: TrainConfig) -> tuple[nn.Module, dic
     UNFINISHED.mkdir(parents=True, exist_ok=True)
     place = UNFINISHED / f"{experiment.name}-{config.seed}-{config.steps}.pt"
     resumed, start = place.exists(), time.process_time()
+    if not resumed:
+        experiment.lesson(model, config.seed)
     saving = {"checkpoint": place, "save_every": 100, "progress": sys.stderr.isatty()}
     record = train(model, experiment.draw, config, loss=experiment.loss, **saving)
     seconds = time.process_time() - start

@@ -32,3 +32,11 @@ def test_the_first_word_of_a_phrase_is_never_counted():
     for ids, targets in zip(batch.input_ids.tolist(), batch.targets.tolist(), strict=True):
         new = [t for t in range(len(ids) - 1) if ids[t + 1] not in ids[: t + 1]]
         assert all(targets[t] == SKIPPED for t in new)
+
+
+def test_no_phrase_is_said_twice_in_a_row():
+    """Two short ones in turn come back after six words at the earliest."""
+    batch = phrases(10_000, 100, 64, seeded())
+    for ids in batch.input_ids.tolist():
+        for n in (3, 4, 5):
+            assert not any(ids[t : t + n] == ids[t + n : t + 2 * n] for t in range(100 - 2 * n))

@@ -118,7 +118,6 @@ def test_the_aligner_looks_at_what_it_translates():
     assert looked["garden"] in "花园里"
 
 
-@pytest.mark.xfail(strict=True, reason="none has formed yet; train it longer")
 def test_the_attention_model_has_an_induction_head():
     """Its scores are read again from the weights; removed, it costs what the record says."""
     import heads
