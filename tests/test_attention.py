@@ -10,9 +10,11 @@ from torch import nn
 from pieces import masks
 from pieces.attention import (
     AttentionCore,
+    CausalCore,
     MultiHeadAttention,
     SingleHeadAttention,
     attention,
+    flash_attention,
     fused_attention,
     masked_softmax,
     merge_heads,
@@ -419,6 +421,28 @@ def test_a_nan_in_a_hidden_value_still_spoils_the_output(path):
     q, k, v = make((1, 1, 1, 2, 3, 2, 2))
     v[..., 2, :] = torch.nan
     assert path(q, k, v, mask=torch.tensor([[True, True, False]] * 2)).isnan().all()
+
+
+@pytest.mark.parametrize(
+    ("path", "spoils"),
+    [
+        (lambda *qkv, mask: attention(*qkv, mask=mask)[0], False),
+        (lambda *qkv, mask: flash_attention(*qkv, mask=mask, block_size=2), False),
+        (lambda *qkv, mask: CausalCore()(*qkv)[0], False),
+        (fused_attention, True),  # torch's kernel adds its mask: NaN - inf is NaN
+    ],
+    ids=["explicit", "flash", "causal", "fused with a mask"],
+)
+def test_a_nan_in_a_hidden_key_spoils_earlier_rows_in_the_fused_kernel_only(path, spoils):
+    q, k, v = make((1, 2, 2, 6, 6, 3, 3))
+    mask = masks.causal(6)
+    right = path(q, k, v, mask=mask)
+    k[..., 4, :] = torch.nan
+    got = path(q, k, v, mask=mask)
+    assert got[..., 4:, :].isnan().all()
+    assert bool(got[..., :4, :].isnan().any()) == spoils
+    if not spoils:
+        torch.testing.assert_close(got[..., :4, :], right[..., :4, :])
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -74,8 +74,11 @@ def mask_explorer(root, s):
     right(torch.equal(scope["mask"].expand(T, T), mask), "the code makes another mask")
     said = root.locator(".p-say").inner_text()
     right(f"{int(mask.sum())} of {T * T} cells are open" in said, said)
-    right(f"After {at} layer{'s' * (at != 1)} the last output" in said, said)
-    right(f"depends on {int(reach[-1].sum())} of {T} inputs" in said, said)
+    padded = "padding" in (s["kind"], s["also"]) and s["side"] == "right" and 0 < s["length"] < T
+    last = "the last output" + " before the padding" * padded
+    right(f"After {at} layer{'s' * (at != 1)} {last} depends" in said, said)
+    row = reach[s["length"] - 1 if padded else -1]
+    right(f"depends on {int(row.sum())} of {T} inputs" in said, said)
     reached = [names[i] for i in spread.any(-1).nonzero().flatten().tolist()]
     told = re.search(r"leak into output ([^.]*)\.", said)
     right(bool(told) == bool(leaks.any()), said)

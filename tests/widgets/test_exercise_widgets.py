@@ -25,7 +25,8 @@ def answer_with(page, text, key="Enter"):
 
 class TestPredictNumber:
     @pytest.mark.parametrize(
-        "text", ["0.25", ".25", "0,25", " 0.254 ", "2.5e-1", "+0.25", "1/4", " −2 / -8 "]
+        "text",
+        ["0.25", ".25", "0,25", " 0.254 ", "2.5e-1", "+0.25", "1/4", " −2 / -8 ", "25%", "25 % "],
     )
     @pytest.mark.parametrize("key", ["Enter", None], ids=["keyboard", "mouse"])
     def test_takes_the_right_number(self, bench, text, key):

@@ -103,7 +103,10 @@ class TestAgainstPython:
                 assert torch.equal(torch.tensor(shown), reach)
                 sentence = page.locator(".p-say").inner_text()
                 assert f"{int(mask.sum())} of {T * T} cells are open" in sentence
-                assert f"depends on {int(reach[-1].sum())} of {T} inputs" in sentence
+                padded = "padding" in (kind, setting["also"]) and setting["side"] == "right"
+                end = min(setting["length"], T) if padded else T
+                last = reach[(end or T) - 1]
+                assert f"depends on {int(last.sum())} of {T} inputs" in sentence
                 later = mask & ~masks.causal(T)
                 assert ("No query sees a later key" in sentence) == (not later.any())
                 blind = int((~mask.any(-1)).sum())
@@ -270,6 +273,10 @@ class TestControls:
             ),
             ({"kind": "prefix", "flips": [[0, 5]]}, "later tokens leak into output 1."),
             ({"also": "padding", "side": "left"}, "Queries 1, 2 and 3 see nothing"),
+            (
+                {"also": "padding", "length": 4},
+                "After 1 layer the last output before the padding depends on 4 of 8 inputs.",
+            ),
         ],
     )
     def test_says_who_is_reached_by_a_leak(self, bench, setting, said):

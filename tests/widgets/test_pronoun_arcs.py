@@ -75,6 +75,16 @@ def test_an_unknown_word_is_named_and_an_empty_text_is_no_error(bench):
         assert page.record.errors == []
 
 
+def test_a_story_that_ends_otherwise_keeps_its_end(bench):
+    widget = story(layer=2, head=3)
+    with bench.show(widget) as page:
+        assert page.locator(".p-swap").is_visible()
+        put(page, widget, text="the blue book . Tom")
+        assert page.locator(".p-swap").is_hidden()
+        put(page, widget, text="Tom the book")
+        assert page.locator(".p-swap").is_visible()
+
+
 @pytest.mark.parametrize("width", [320, 390])
 def test_fits_a_phone_with_its_control_beside_what_it_moves(bench, width):
     with bench.show(PronounArcs(layer=2, head=1), width=width) as page:

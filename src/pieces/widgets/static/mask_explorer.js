@@ -64,6 +64,8 @@ const WORDS = {
   leaks: (n, outputs) => `${lets(n)}: later tokens leak into output ${few(outputs).join(", ")}.`,
   reached: (layers, n, T) =>
     `After ${plural(layers, "layer")} the last output depends on ${n} of ${T} inputs, its own among them.`,
+  before: (layers, n, T) =>
+    `After ${plural(layers, "layer")} the last output before the padding depends on ${n} of ${T} inputs.`,
   flows: (word, layers, n, T) =>
     `After ${plural(layers, "layer")} “${word}” is known at ${n} of ${T} places.`,
 };
@@ -249,7 +251,9 @@ function sentence({ T, mask, reach, layers, leaks, ...s }, plain, meant, name) {
   const into = later(reach, meant).flatMap((row, i) => (row.some(Boolean) ? [name(i)] : []));
   if (bad) parts.push(WORDS.leaks(bad, into));
   if (!given && !bad) parts.push(WORDS.noLater);
-  parts.push(WORDS.reached(layers, reach[T - 1].filter(Boolean).length, T));
+  const padded = inForce(s).includes("padding") && s.side === "right" && s.length > 0 && s.length < T;
+  const from = reach[padded ? s.length - 1 : T - 1].filter(Boolean).length;
+  parts.push((padded ? WORDS.before : WORDS.reached)(layers, from, T));
   return parts.join(" ");
 }
 

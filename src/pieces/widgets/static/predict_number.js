@@ -3,7 +3,7 @@ import { clamp, frame, guard, h, live, parseNumber, remembered, report, text as 
 
 const WORDS = {
   title: "Predict the number", yours: "Your answer", check: "Check", show: "Show the answer",
-  ask: "Type a number, for instance 0.25 or 1/4.", again: "Look again at the equation.",
+  ask: "Type a number, for instance 0.25, 1/4 or 25 %.", again: "Look again at the equation.",
   right: (number, why) => `✓ Right: ${number}. ${why}`,
   wrong: (number, hint) => `✗ Not ${number}. ${hint}`,
   shown: (number, why) => `The answer is ${number}. ${why}`,
@@ -13,9 +13,9 @@ const TRIES = 2; // wrong answers after which the right one may be seen
 /** A number as a reader would write it: 17, not 17.000. */
 const shortest = (number) => String(Number(number.toPrecision(6))).replaceAll("-", "−");
 
-/** What was typed, as a number or a fraction of two: 0.75 or 3/4; NaN where it is none. */
+/** What was typed, as a number, a fraction of two or a percentage: 0.75, 3/4 or 75 %; NaN where it is none. */
 function value(typed) {
-  const [over, under = "1", ...more] = typed.split("/");
+  const [over, under = "1", ...more] = typed.replace(/%\s*$/u, "/100").split("/");
   return more.length ? NaN : parseNumber(over) / parseNumber(under);
 }
 

@@ -66,6 +66,7 @@ async function render({ model: traits, el }) {
     const { data } = mapOf(maps[layer - 1], head - 1);
     story.draw({ words: read, links: read.flatMap((_, i) => read.slice(0, i + 1)
       .map((_, j) => ({ from: i, to: j, weight: data[i * T + j] }))).filter(({ weight }) => weight >= 0.02) });
+    swap.hidden = choices.every(({ other }) => other !== read[T - 1]); // a reader's own last word stays
     choices.forEach(({ other, node }) => node.setAttribute("aria-pressed", String(read[T - 1] === other)));
     const row = Array.from(data.subarray(t * T, (t + 1) * T));
     const after = rowOf(plain.probabilities, t);

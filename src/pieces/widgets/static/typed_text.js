@@ -26,7 +26,8 @@ export function typedText(view, traits, model, say) {
     const [first] = unknown;
     const offers = first ? (say.offers?.(first) ?? near(first, model.vocabulary)).map(offer(first)) : [];
     const whole = words.length ? say.hint ?? "" : say.empty;
-    note.replaceChildren(first ? say.unknown(unknown) : whole, offers.length ? say.try : "", ...offers, over ? say.long(words.length) : "");
+    note.replaceChildren(first ? say.unknown(unknown) : whole, offers.length ? say.try : "", ...offers,
+      over ? say.long(words.length) : "", first && !words.length ? ` ${say.empty}` : "");
   }
   let told = null;
   return {
