@@ -99,6 +99,17 @@ def test_a_tile_shows_its_head_large(shown):
     agrees(page, widget, len(IDS), 1, 0)
 
 
+def test_a_finger_chooses_a_head_a_word_and_switches_off(bench):
+    widget = AttentionHeatmap(model_name="stories_attention")
+    with bench.show(widget, width=390, touch=True) as page:
+        page.get_by_role("button", name="Show head 2.3").tap()
+        page.locator(".p-chip").nth(4).tap()
+        page.get_by_role("checkbox", name="1.2").tap()
+        now = state(page, widget)
+        assert (now["layer"], now["head"], now["token"]) == (2, 3, 5)
+        assert now["off"] == [[1, 2]]
+
+
 def test_heads_are_switched_off_one_by_one(shown):
     page, widget = shown
     page.get_by_label("Head 1.2 is on").uncheck()

@@ -50,6 +50,15 @@ def test_any_word_can_be_followed_by_mouse_and_by_keys(bench):
         check(page, widget)
 
 
+def test_a_finger_follows_a_word_and_exchanges_the_last(bench):
+    widget = story(layer=2, head=3)
+    with bench.show(widget, width=390, touch=True) as page:
+        page.locator(".p-chip").nth(2).tap()
+        assert state(page, widget)["token"] == 3
+        page.get_by_role("button", name="book", exact=True).tap()
+        assert state(page, widget)["text"].endswith("book")
+
+
 def test_what_is_beyond_is_brought_back(bench):
     widget = story()
     with recorded(bench, widget) as page:

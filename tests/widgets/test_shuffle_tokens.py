@@ -39,6 +39,14 @@ def test_the_button_shuffles_and_each_word_keeps_its_output(bench):
         assert state(page, widget)["order"] == [1, 2, 3, 4, 5, 6]
 
 
+def test_a_finger_shuffles(bench):
+    widget = ShuffleTokens()
+    with bench.show(widget, width=390, touch=True) as page:
+        page.get_by_role("button", name="Shuffle").tap()
+        assert sorted(state(page, widget)["order"]) == [1, 2, 3, 4, 5, 6]
+        assert state(page, widget)["order"] != [1, 2, 3, 4, 5, 6]
+
+
 def test_under_a_causal_mask_it_does_not(bench):
     widget = ShuffleTokens(mask="causal")
     with recorded(bench, widget) as page:
