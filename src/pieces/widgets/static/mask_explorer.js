@@ -76,6 +76,7 @@ const read = (model) => readTraits(model, WORDS.pad);
 
 /** The open cells above the diagonal, but those that another mask has open: a later token that is seen. */
 const later = (mask, but) => mask.map((row, i) => row.map((open, j) => open && j > i && !but?.[i][j]));
+const LETTER = 7.4; // px of one in a word over its column
 const cells = (mask) => mask.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
 const ones = (mask) => mask.map((row) => row.map(Number));
 
@@ -154,7 +155,8 @@ function render({ model, el }) {
   function align(map, { left, cell, tilted, T }) {
     const leading = grid.pane.offsetParent ? grid : map;
     if (leading !== map || !map.pane.offsetParent) return;
-    view.panes.classList.toggle("p-aligned", !tilted);
+    const longest = Math.max(...now.mask.map((_, i) => name(i).length));
+    view.panes.classList.toggle("p-aligned", !tilted && cell > LETTER * longest);
     for (const [key, value] of [["--left", `${left}px`], ["--cell", `${cell}px`], ["--count", T]]) {
       story.stage.style.setProperty(key, value);
     }
