@@ -27,7 +27,7 @@ EXPERIMENT = Experiment(
     build=lambda: started(llama(SIZES)),
     draw=TASK.batch,
     measure=measure,
-    config=TrainConfig(steps=2400, batch_size=8, lr=4e-3, warmup=100, final_share=0.02),
+    config=TrainConfig(steps=10_000, batch_size=8, lr=4e-3, warmup=100, final_share=0.02),
 )
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
     build=lambda: started(mixtral(SIZES)),
     draw=TASK.batch,
     measure=measure,
-    config=TrainConfig(steps=500, batch_size=8, lr=4e-3, warmup=50, final_share=0.02),
+    config=TrainConfig(steps=2500, batch_size=8, lr=4e-3, warmup=50, final_share=0.02),
     loss=balanced_loss,
     examine=use_of_experts,
 )
