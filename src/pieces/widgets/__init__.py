@@ -4,6 +4,7 @@ from pieces.widgets.alignment import Alignment
 from pieces.widgets.attention_heatmap import AttentionHeatmap
 from pieces.widgets.attention_steps import AttentionSteps
 from pieces.widgets.fill_mask import FillMask
+from pieces.widgets.head_splitter import HeadSplitter
 from pieces.widgets.mask_explorer import MaskExplorer
 from pieces.widgets.predict_number import PredictNumber
 from pieces.widgets.pronoun_arcs import PronounArcs
@@ -15,6 +16,7 @@ __all__ = [
     "AttentionHeatmap",
     "AttentionSteps",
     "FillMask",
+    "HeadSplitter",
     "MaskExplorer",
     "PredictNumber",
     "PronounArcs",

@@ -36,10 +36,11 @@ export function arrangement(shape) {
 /**
  * `draw(states)`, then `show(position)`: 0 is the first state, 0.5 half way to the second.
  * @param {Object} frame
- * @param {{caption: string, colour?: {state: number, axis: number}, label?: (place: number, value: number) => string}} options
- *   `colour`: blocks with the same index on this axis of this state have one colour
+ * @param {{caption: string, colour?: {state: number, axis: number}, label?: (place: number, value: number) => string,
+ *   strides?: boolean}} options
+ *   `strides`: whether they are told; `colour`: blocks with the same index on this axis of this state have one colour
  */
-export function blocks(frame, { caption, colour, label = (place) => String(place) }) {
+export function blocks(frame, { caption, colour, label = (place) => String(place), strides = true }) {
   const text = words.blocks;
   const outlines = h("g", { class: "p-block-frames" });
   const body = h("g", {});
@@ -83,7 +84,7 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     if (!states.length || !width) return;
     const across = layouts.reduce((most, l) => Math.max(most, l.width), 1);
     const down = layouts.reduce((most, l) => Math.max(most, l.height), 1);
-    const side = Math.min(34, (width - 2) / across);
+    const side = Math.min(34, (width - 2) / (across + 0.3)); // a frame is a little wider than its grid
     svg.setAttribute("viewBox", `${-(width / side - across) / 2} -0.1 ${width / side} ${down + 0.2}`);
     svg.setAttribute("height", String(Math.ceil(side * (down + 0.2))));
     svg.classList.toggle("p-small", side < 17);
@@ -121,7 +122,7 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     outlines.setAttribute("transform", `translate(${centre(from)} 0)`);
     const { name, tensor, axes = [] } = states[from];
     const named = tensor.shape.map((n, axis) => (axes[axis] ? `${axes[axis]} ${n}` : String(n)));
-    said.textContent = text.shape(name, named, tensor.strides);
+    said.textContent = text.shape(name, named, strides ? tensor.strides : null);
     svg.setAttribute("aria-label", `${caption}. ${said.textContent}`);
   }
   frame.onWidth(svg, (now) => { width = now; fit(); });
@@ -138,6 +139,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
   });
   return {
     pane, show,
+    /** Ring the blocks whose place in memory says so. @param {(place: number) => boolean} test */
+    ring(test) { for (const { node } of marks) node.classList.toggle("p-ringed", test(Number(node.dataset.place))); },
     /** @param {State[]} next views of one tensor: all show the same numbers of its memory */
     draw(next) {
       states = next;

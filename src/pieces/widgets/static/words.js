@@ -44,7 +44,8 @@ export const words = {
     blind: (word) => `${word} looks at nothing.`,
   },
   blocks: {
-    shape: (name, shape, strides) => `${name}: [${shape.join(", ")}], strides (${strides.join(", ")})`,
+    shape: (name, shape, strides) =>
+      `${name}: [${shape.join(", ")}]${strides ? `, strides (${strides.join(", ")})` : ""}`,
     cell: (label, value) => (label === value ? label : `${label}: ${value}`),
     index: "index",
   },
