@@ -79,18 +79,21 @@ def main(name, root=ROOT):
     """Write and register one chapter."""
     if not (parts := NAME.fullmatch(name)):
         sys.exit(f"NAME={name}: two digits and a name, such as NAME=06_multi_head_attention")
-    path = root / "chapters" / f"{name}.ipynb"
-    if path.exists():
-        sys.exit(f"{path} is there already")
     number, module = str(int(parts[1])), parts[2]
+    path = root / "chapters" / f"{name}.ipynb"
+    checkers = root / "src/pieces/exercises" / f"{module}.py"
+    their_test = root / "tests/exercises" / f"test_{module}.py"
+    for one in (path, checkers, their_test):
+        if one.exists():
+            sys.exit(f"{one} is there already: take another name")
     index, toc = root / "index.md", root / "_toc.yml"
     map_text = index.read_text(encoding="utf-8")
     part, title = on_the_map(map_text, number)
     captions = re.findall(r"^### (.+)$", map_text, flags=re.M)
     words = {"number": number, "NN": parts[1], "title": title, "module": module}
 
-    fill(root / "src/pieces/exercises" / f"{module}.py", "checkers.txt", words)
-    fill(root / "tests/exercises" / f"test_{module}.py", "test_checkers.txt", words)
+    fill(checkers, "checkers.txt", words)
+    fill(their_test, "test_checkers.txt", words)
     path.write_text(text_of(notebook(words)), encoding="utf-8")
     index.write_text(link_on_the_map(map_text, number, title, name), encoding="utf-8")
     listing = listed(toc.read_text(encoding="utf-8"), captions, part, f"{number} · {title}", name)

@@ -15,7 +15,14 @@ import new_chapter
 import test_notebook_form as form
 from browser import ROOT
 
-NAME = "06_multi_head_attention"
+INDEX = (ROOT / "index.md").read_text(encoding="utf-8")
+# The next chapter of a part that has some already.
+NUMBER, TITLE = next(
+    found.groups()
+    for found in re.finditer(r"^(\d+) · (.+) \[to come\]", INDEX, flags=re.M)
+    if int(found[1]) > 5
+)
+NAME = f"{int(NUMBER):02}_still_to_come"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +77,7 @@ def test_what_is_to_be_written_is_marked(notebook):
 
 
 def test_its_checkers_are_tested(draft):
-    test = draft / "tests" / "exercises" / "test_multi_head_attention.py"
+    test = draft / "tests" / "exercises" / "test_still_to_come.py"
     environment = os.environ | {"PYTHONPATH": str(draft / "src")}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
     done = subprocess.run(command, cwd=draft, env=environment, capture_output=True, text=True)
@@ -79,18 +86,19 @@ def test_its_checkers_are_tested(draft):
 
 def test_it_is_in_the_table_of_contents(draft):
     toc = yaml.safe_load((draft / "_toc.yml").read_text(encoding="utf-8"))
-    (part,) = [part for part in toc["parts"] if part["caption"] == "Attention"]
+    caption, _ = new_chapter.on_the_map(INDEX, NUMBER)
+    (part,) = [part for part in toc["parts"] if part["caption"] == caption]
     before = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    entry = {"file": f"chapters/{NAME}", "title": "6 · Multi-head attention"}
-    (old,) = [part for part in before["parts"] if part["caption"] == "Attention"]
+    entry = {"file": f"chapters/{NAME}", "title": f"{NUMBER} · {TITLE}"}
+    (old,) = [part for part in before["parts"] if part["caption"] == caption]
     assert part["chapters"] == [*old["chapters"], entry]
     assert [p["caption"] for p in toc["parts"]] == [p["caption"] for p in before["parts"]]
 
 
 def test_the_map_links_it(draft):
     page = (draft / "index.md").read_text(encoding="utf-8")
-    assert f"6 · {{doc}}`Multi-head attention <chapters/{NAME}>`\n:" in page
-    assert "6 · Multi-head attention [to come]" not in page
+    assert f"{NUMBER} · {{doc}}`{TITLE} <chapters/{NAME}>`\n:" in page
+    assert f"{NUMBER} · {TITLE} [to come]" not in page
 
 
 @pytest.mark.parametrize(
@@ -124,3 +132,17 @@ def test_what_is_there_is_left_alone(draft):
         new_chapter.main(NAME, draft)
     with pytest.raises(SystemExit, match="no chapter 3 that is to come"):
         new_chapter.main("03_again", draft)
+    kept = draft / "src/pieces/exercises/self_attention.py"
+    before = kept.read_text(encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"self_attention\.py is there already: take another"):
+        new_chapter.main(f"{int(NUMBER) + 1:02}_self_attention", draft)
+    assert kept.read_text(encoding="utf-8") == before
+
+
+def test_the_draft_is_as_ruff_would_write_it(draft):
+    shutil.copy(ROOT / "pyproject.toml", draft)
+    shutil.copy(ROOT / "chapters" / "ruff.toml", draft / "chapters")
+    for command in (["check"], ["format", "--check"]):
+        asked = [sys.executable, "-m", "ruff", *command, str(draft / "chapters")]
+        done = subprocess.run(asked, cwd=draft, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout

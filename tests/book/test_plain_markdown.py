@@ -87,7 +87,7 @@ def test_links_between_files_lead_to_files(chapter):
 def test_a_link_to_the_glossary_names_a_term(chapter):
     known = plain_markdown.terms(GLOSSARY)
     found = links(chapter, "glossary")
-    assert found
+    assert found, "link at least one term to the glossary"
     assert [anchor for _, anchor in found if anchor not in known] == []
 
 
@@ -164,7 +164,7 @@ class TestSite:
     def test_every_citation_leads_to_its_work(self, page, chapter):
         asked = [text for text, _ in links(chapter, "bibliography")]
         made = page.select('.bibtex-citation a[href^="appendix/bibliography.html#"]')
-        assert asked
+        assert asked, "cite at least one work"
         assert len(made) == len(asked)
         said = [" ".join(a.find_parent(class_="bibtex-citation").get_text().split()) for a in made]
         assert said == asked, "author and year in the chapter are those of the bibliography"

@@ -4,6 +4,7 @@ import re
 import subprocess
 import tomllib
 
+import nbformat
 import pytest
 import yaml
 from transformers import GPT2Config as HFConfig
@@ -163,6 +164,16 @@ def exchanged(code, old, new):
     """The code with one thing for another, which must be in it."""
     assert old in code
     return code.replace(old, new)
+
+
+def test_an_erratum_of_a_chapter_has_the_same_title_on_the_page():
+    page = read("chapters/appendix/errata.md")
+    headings = set(re.findall(r"^### (E-\d\d · .+)$", page, flags=re.M))
+    for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        words = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        boxes = re.findall(r"^> \*\*(E-\d\d · .+)\*\*$", words, flags=re.M)
+        assert [box for box in boxes if box not in headings] == [], path.name
 
 
 def test_every_erratum_of_the_table_has_its_text():

@@ -199,7 +199,7 @@ def test_without_a_known_word_no_canvas_is_blank(bench):
 def test_the_space_of_each_model_is_reserved(bench, name, width):
     with bench.show(AttentionHeatmap(model_name=name), width=width) as page:
         free, used = space(page.locator(".pieces-live"))
-        assert -70 < free - used < 100, "the page jumps when it comes alive"
+        assert -60 < free - used < 100, "the page jumps when it comes alive"
 
 
 def test_typed_text_is_read_and_unknown_words_are_named(shown):
