@@ -245,6 +245,15 @@ class TestFillMask:
             page.get_by_role("button", name="Check").click()
             assert caption.inner_text() == "Press the cells that may attend"
 
+    def test_what_is_no_mask_has_words_of_its_own(self, bench):
+        with bench.show(band(marks=["has some", "<b>none</b>"])) as page:
+            caption = page.locator("figcaption")
+            assert caption.inner_text() == "Press the cells"
+            assert "has some" in page.locator(".p-legend").inner_text()
+            assert "<b>none</b>" in page.locator(".p-legend").inner_text()
+            page.locator(".p-board").click(position={"x": 30, "y": 30})
+            assert caption.inner_text() == "1, 1: has some"
+
     def test_a_typical_slip_is_diagnosed(self, bench):
         slips = [(masks.causal(5), "Too wide."), (masks.full(5), "That hides nothing.")]
         with bench.show(band(hint="How wide?", slips=slips)) as page:

@@ -50,6 +50,7 @@ class FillMask(PieceWidget):
         slips: typical wrong masks, each with what is said to it in place of the hint.
         why: shown after the right answer.
         rows, columns: names of the queries and keys, optional.
+        marks: what a pressed cell means and what another, where it is no mask; optional.
 
     Read back:
         filled: the reader's mask as lists of bool.
@@ -68,6 +69,7 @@ class FillMask(PieceWidget):
     why = Text()
     rows = Words()
     columns = Words()
+    marks = Words(most=2)
     filled = Result()
     correct = Result()
 
@@ -105,4 +107,5 @@ class FillMask(PieceWidget):
     def still(self) -> str:
         """Return the empty grid, to be filled in on paper."""
         empty = torch.zeros(len(self.answer), len(self.answer[0]))
-        return grid(empty, "query", "Which cells may attend?", rows=self.rows, columns=self.columns)
+        which = "Which cells?" if self.marks else "Which cells may attend?"
+        return grid(empty, "query", which, rows=self.rows, columns=self.columns)

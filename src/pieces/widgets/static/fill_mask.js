@@ -4,9 +4,10 @@ import { frame, guard, h, heatmap, legend, live, numbers, remembered, report, te
 const LARGEST = 40; // px of a cell
 const TRIES = 2; // wrong answers after which the right one may be seen
 const WORDS = {
-  title: "Fill in the mask", press: "Press the cells that may attend", check: "Check", which: "Show which",
+  title: "Fill in the mask", press: "Press the cells that may attend", pressed: "Press the cells", check: "Check", which: "Show which",
   answer: "Show the answer", may: "may attend", masked: "masked", wrong: "wrong",
   cell: (query, key, state) => `query ${query}, key ${key}: ${state}`,
+  other: (row, column, state) => `${row}, ${column}: ${state}`,
   right: (why) => `✓ Right. ${why}`,
   count: (n, hint) => `✗ ${n} cell${n > 1 ? "s are" : " is"} wrong. ${hint}`,
   shown: (why) => `This is the answer. ${why}`,
@@ -64,10 +65,12 @@ function render({ model, el }) {
     verdict("shown", WORDS.shown(read(model, "why")));
     reveal.hidden = true;
   }
+  const given = words(model, "marks"); // what a pressed cell means, where this is no mask
+  const [open, closed] = given.length === 2 ? given : [WORDS.may, WORDS.masked];
   const name = (list, at) => words(model, list)[at] || String(at + 1);
   const grid = heatmap(view, {
-    caption: WORDS.press, role: "query", press: put, tellInCaption: true,
-    speak: (i, j) => WORDS.cell(name("rows", i), name("columns", j), filled[i][j] ? WORDS.may : WORDS.masked),
+    caption: given.length === 2 ? WORDS.pressed : WORDS.press, role: "query", press: put, tellInCaption: true,
+    speak: (i, j) => (given.length === 2 ? WORDS.other : WORDS.cell)(name("rows", i), name("columns", j), filled[i][j] ? open : closed),
   });
   grid.pane.style.maxWidth = `${S * LARGEST + 66}px`; // the frame of the focus fits the grid
   const question = h("p", { class: "p-question" });
@@ -76,7 +79,7 @@ function render({ model, el }) {
   const reveal = press(WORDS.answer, answer);
   show.hidden = reveal.hidden = true;
   view.panes.append(question, grid.pane, h("div", { class: "p-side" },
-    legend(["query", WORDS.may], ["mask", WORDS.masked], ["leak", WORDS.wrong]),
+    legend(["query", open], ["mask", closed], ["leak", WORDS.wrong]),
     h("div", { class: "p-answer" }, press(WORDS.check, check), show, reveal), view.sentence));
   view.onDraw(() => {
     question.textContent = read(model, "question");
