@@ -83,9 +83,9 @@ function render({ model, el }) {
     show: (at) => place(at), rest: (n) => { if (now && n !== now.step) put({ step: n }); },
   });
   const shape = Array.from({ length: 7 }, () => h("span", { class: "p-line-shape" }));
-  const go = (n) => { film.pause(); film.glide(n); };
   const lines = WORDS.lines.map((line, n) =>
-    h("button", { type: "button", class: "p-line", onclick: () => go(n) }, h("code", {}, line), shape[n]));
+    h("button", { type: "button", class: "p-line", onclick: () => film.glide(n) }, h("code", {}, line), shape[n]));
+  /** @type {[string, string, number][]} */
   const controls = [["B", WORDS.batch, 2], ["T", WORDS.tokens, MOST_T], ["heads", WORDS.heads, MOST_H],
     ["head_dim", WORDS.size, MOST_K]];
   for (const [trait, label, max] of controls) slider(view, model, trait, { label, min: 1, max });
