@@ -8,6 +8,7 @@ import torch
 from drawn_numbers import gaussian
 from expected_heads import attention_heatmap, pronoun_arcs
 from expected_scores import score_functions
+from expected_splitter import head_splitter
 from expected_steps import attention_steps, shuffle_tokens
 from oracle import maps, number, right, same_map, says
 
@@ -297,6 +298,7 @@ CHECKS = {
     "Alignment": alignment,
     "AttentionSteps": attention_steps,
     "FillMask": fill_mask,
+    "HeadSplitter": head_splitter,
     "MaskExplorer": mask_explorer,
     "PredictNumber": predict_number,
     "PronounArcs": pronoun_arcs,

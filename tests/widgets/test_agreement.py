@@ -53,7 +53,7 @@ def disagreements(page, widget):
         row
         for row in page.evaluate(SHOWN, widget.model_id)
         if row[1] != row[3]
-        or (row[2] is not None and float(row[2].replace("−", "-")) != row[1])
+        or (row[2] is not None and float(row[2].replace("−", "-").replace("none", "0")) != row[1])
         or row[2] != row[4]
     ]
 

@@ -7,6 +7,8 @@ import pytest
 import torch
 from desk import table
 
+from browser import PAINTED
+
 MAKE = """([options, T, H, K]) => {
   document.querySelector("main").replaceChildren();
   const view = made();
@@ -103,3 +105,33 @@ def test_states_of_other_memory_are_refused(page):
         catch (e) { return e.message; } }"""
     )
     assert error == "b: shows a number that the first state has not."
+
+
+def test_strides_may_stay_untold(page):
+    page.evaluate(MAKE, [{"strides": False}, 4, 3, 2])
+    for state, shape in enumerate(["Q: [T 4, D 6]", "view: [4, 3, 2]", "heads: [H 3, T 4, K 2]"]):
+        page.evaluate("(at) => picture.show(at)", state)
+        assert page.locator(".p-block-shape").inner_text() == shape
+
+
+def test_a_ring_keeps_to_its_number_on_the_way(page):
+    ringed = (
+        """() => [...document.querySelectorAll(".p-ringed")].map((g) => Number(g.dataset.place))"""
+    )
+    page.evaluate(MAKE, [{}, 4, 3, 2])
+    assert page.evaluate(ringed) == []
+    page.evaluate("picture.ring((place) => place % 6 < 2)")
+    for at in (0, 1, 1.5, 2):
+        page.evaluate("(at) => picture.show(at)", at)
+        assert page.evaluate(ringed) == [0, 1, 6, 7, 12, 13, 18, 19]
+    strokes = "(all) => all.filter((r) => getComputedStyle(r).stroke !== 'none').length"
+    assert page.locator(".p-block rect").evaluate_all(strokes) == 8
+    page.evaluate("picture.ring(() => false)")
+    assert page.evaluate(ringed) == []
+
+
+def test_a_hidden_picture_has_no_table(page):
+    page.evaluate(MAKE, [{}, 2, 2, 2])
+    page.evaluate("picture.pane.hidden = true; view.details.open = true")
+    page.evaluate(PAINTED)
+    assert page.locator(".p-tables table").count() == 0

@@ -13,6 +13,7 @@ from pieces.widgets import (
     Alignment,
     AttentionSteps,
     FillMask,
+    HeadSplitter,
     MaskExplorer,
     PredictNumber,
     ScoreFunctions,
@@ -31,6 +32,10 @@ def wrong_fill(page):
             board.press(key)
     page.get_by_role("button", name="Check").click()
     page.get_by_role("button", name="Show which").click()
+
+
+def open_table(page):
+    page.locator("details summary").click()
 
 
 def right_number(page):
@@ -74,6 +79,11 @@ PICTURES = {
     "aligned": (lambda: Alignment(), None),
     "unchosen": (lambda: Alignment(text="明天那只大狗会在街上追两只鸟。", word=0), None),
     "spread": (lambda: Alignment(text="那个学生看见书", word=3), None),
+    "splitter": (lambda: HeadSplitter(B=2, T=3, heads=3, head_dim=2, step=2), open_table),
+    "splitter's view": (lambda: HeadSplitter(T=5, heads=4, head_dim=3, step=1, silenced=4), None),
+    "splitter's silence": (lambda: HeadSplitter(B=2, T=6, heads=3, head_dim=3, step=4,
+                                                silenced=2), open_table),
+    "splitter's mix": (lambda: HeadSplitter(heads=4, head_dim=2, step=6, silenced=1), open_table),
     "predict": (lambda: PredictNumber(question="1/4?", answer=0.25), right_number),
 }  # fmt: skip
 

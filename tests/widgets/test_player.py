@@ -54,9 +54,23 @@ def test_a_pause_lets_nothing_run_and_rests_on_a_state(moving):
     button(moving, "Pause").click()
     at = moving.evaluate("p.position")
     assert at == round(at)
+    assert moving.evaluate("rested.at(-1)") == at, "who listens stands there too"
     before = moving.evaluate("[frames, shown.length]")
     moving.wait_for_timeout(300)
     assert moving.evaluate("[frames, shown.length]") == before
+
+
+def test_a_step_by_hand_ends_the_playing_and_goes_on_from_where_it_is(moving):
+    moving.evaluate(MAKE, {"states": 9, "tween": 200})
+    button(moving, "Play").click()
+    moving.wait_for_function("p.position > 0.2")
+    moving.evaluate("shown.length = 0; p.glide(5)")
+    assert button(moving, "Pause").count() == 0
+    moving.wait_for_function("rested.at(-1) === 5")
+    shown = moving.evaluate("shown")
+    assert shown == sorted(shown)
+    moving.wait_for_timeout(300)
+    assert moving.evaluate("p.position") == 5
 
 
 def test_steps_and_scrubs_by_keyboard(still):

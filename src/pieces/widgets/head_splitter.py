@@ -1,4 +1,4 @@
-"""HeadSplitter: one table of numbers becomes several heads, and the heads become one table again."""
+"""HeadSplitter: one table of numbers becomes several heads, and they become one table again."""
 
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Count, Result

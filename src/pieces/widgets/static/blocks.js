@@ -127,7 +127,7 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
   }
   frame.onWidth(svg, (now) => { width = now; fit(); });
   frame.table(caption, () => {
-    if (!states.length) return null;
+    if (!states.length || pane.hidden) return null; // a table tells what is to be seen
     const { tensor } = states[Math.round(position)];
     const last = tensor.shape.at(-1) ?? 1;
     const rows = [];

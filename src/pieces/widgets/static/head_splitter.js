@@ -1,5 +1,5 @@
-/** Multi-head attention as shapes: a table is cut into heads, each attends alone, and one table comes back. */
-import { blocks } from "./blocks.js";
+/** Multi-head attention as shapes: a table is cut into heads, each attends alone, one table comes back. */
+import { PALETTE, blocks } from "./blocks.js";
 import { count, frame, guard, h, legend, live, report, slider } from "./kit.js";
 import { player } from "./player.js";
 import { permute, reshape, tensor } from "./tensor.js";
@@ -9,33 +9,41 @@ const [MOST_T, MOST_H, MOST_K] = [6, 4, 4];
 const HALF = 3; // the first step that shows the outputs of the heads
 const NONE = 1e-12;
 const WORDS = {
-  title: "Split into heads", steps: "steps", batch: "texts B", tokens: "tokens T", heads: "heads H", size: "head size K",
-  silence: "silence head", nobody: "none", code: "What the code does",
+  title: "Split into heads", steps: "steps", batch: "texts B", tokens: "tokens T", heads: "heads H",
+  size: "head size K", silence: "silence head", nobody: "none", code: "What the code does",
   queries: "The queries, one block a number", outputs: "What the heads return, one block a number",
   head: (n) => `head ${n}`, mixed: "a mix of all heads", changed: "changed by the silence",
   names: ["q", "q", "q", "o", "o", "o", "y"],
-  axes: [["B", "T", "D"], ["B", "T", "H", "K"], ["B", "H", "T", "K"], ["B", "H", "T", "K"], ["B", "T", "H", "K"],
-    ["B", "T", "D"], ["B", "T", "D"]],
+  axes: [["B", "T", "D"], ["B", "T", "H", "K"], ["B", "H", "T", "K"], ["B", "H", "T", "K"],
+    ["B", "T", "H", "K"], ["B", "T", "D"], ["B", "T", "D"]],
   lines: ["q = self.query(x)", "q = q.view(B, T, H, K)", "q = q.transpose(1, 2)", "o, _ = attention(q, k, v)",
     "o = o.transpose(1, 2)", "o = o.reshape(B, T, D)", "y = self.output(o)"],
   said: [
-    ({ D }) => `Each row is a token's query of ${D} number${D > 1 ? "s" : ""}. The keys and the values look alike.`,
-    ({ H, K, D }) => (H === 1 ? `One head keeps the row whole.`
-      : `The ${D} numbers of a row are cut into ${H} heads of ${K}. Nothing moves in memory, only the shape is another.`),
-    ({ H, T, K }) => `The axis of the heads comes before that of the tokens: ${H === 1 ? "one table" : `${H} tables`} of `
-      + `${T} × ${K}, and a matrix product treats each one alone.`,
-    ({ H }) => (H === 1 ? "The head attends." : "Each head attends by itself: no number of one head reaches another."),
+    ({ D }) => `Each row is a token's query of ${D} number${D > 1 ? "s" : ""}. `
+      + "The keys and the values look alike.",
+    ({ H, K, D }) => (H === 1 ? "One head keeps the row whole."
+      : `The ${D} numbers of a row are cut into ${H} heads of ${K}. `
+      + "Nothing moves in memory, only the shape is another."),
+    ({ B, H, T, K }) => "The axis of the heads comes before that of the tokens: "
+      + (B * H === 1 ? `one table of ${T} × ${K}.`
+        : `${B * H} tables of ${T} × ${K}, and a matrix product treats each one alone.`),
+    ({ H }) => (H === 1 ? "The head attends."
+      : "Each head attends by itself: no number of one head reaches another."),
     () => "The two axes change places again, so that the heads of a token stand together.",
-    ({ H, D }) => (H === 1 ? "The row is whole, as it was." : `The heads of a token stand side by side again, in one row of ${D}. They have not met yet.`),
-    ({ H }) => (H === 1 ? "The last matrix multiplies each row." : "Only the last matrix lets the heads meet: each number is now a sum over its whole row."),
+    ({ H, D }) => (H === 1 ? "The row is whole, as it was."
+      : `The heads of a token stand side by side again, in one row of ${D}. They have not met yet.`),
+    ({ H }) => (H === 1 ? "The last matrix multiplies each row."
+      : "Only the last matrix lets the heads meet: each number is now a sum over its whole row."),
   ],
-  quiet: (n, changed, all) => ` Head ${n} is silent: ${changed ? `${changed} of the ${all} numbers here have changed.` : "nothing here has changed."}`,
+  quiet: (n, changed, all) => ` Head ${n} is silent: `
+    + (changed ? `${changed} of the ${all} numbers here have changed.` : "nothing here has changed."),
 };
 
 function read(model) {
   const [B, T, H, K] = [["B", 2, 1], ["T", MOST_T, 4], ["heads", MOST_H, 2], ["head_dim", MOST_K, 4]]
     .map(([trait, most, usual]) => count(model, trait, 1, most, usual));
-  return { B, T, H, K, D: H * K, step: count(model, "step", 0, 6), silenced: count(model, "silenced", 0, H, 0) };
+  const [step, silenced] = [count(model, "step", 0, 6), count(model, "silenced", 0, H)];
+  return { B, T, H, K, D: H * K, step, silenced };
 }
 
 /** Random numbers that stay the same when a size changes: cell [b, t, h, k] of the largest table. */
@@ -46,10 +54,10 @@ const draws = (seed) => {
 const [queries, keys, values] = [61, 62, 63].map(draws);
 const mixing = gaussian(64, (MOST_H * MOST_K) ** 2);
 
-/** What the heads return side by side [B, T, D], and that after the last matrix. */
+/** The queries, what the heads return, and that after the last matrix: each [B, T, D], row by row. */
 export function computed({ B, T, H, K, D, silenced }) {
   const weight = matrix(D, D, (i, j) => mixing[i * MOST_H * MOST_K + j]);
-  const [heads, output] = [[], []];
+  const [asked, heads, output] = [[], [], []];
   for (let b = 0; b < B; b++) {
     const parts = Array.from({ length: H }, (_, n) => {
       const of = (draw) => matrix(T, K, (t, k) => draw(b, t, n, k));
@@ -57,10 +65,11 @@ export function computed({ B, T, H, K, D, silenced }) {
       return attention(of(queries), of(keys), heard).output;
     });
     const rows = matrix(T, D, (t, d) => parts[Math.floor(d / K)][t][d % K]);
+    asked.push(...matrix(T, D, (t, d) => queries(b, t, Math.floor(d / K), d % K)).flat());
     heads.push(...rows.flat());
     output.push(...matmul(rows, weight).flat());
   }
-  return { heads, output };
+  return { asked, heads, output };
 }
 
 function render({ model, el }) {
@@ -74,8 +83,9 @@ function render({ model, el }) {
     show: (at) => place(at), rest: (n) => { if (now && n !== now.step) put({ step: n }); },
   });
   const shape = Array.from({ length: 7 }, () => h("span", { class: "p-line-shape" }));
-  const lines = WORDS.lines.map((line, n) => h("button", { type: "button", class: "p-line", onclick: () => film.glide(n) },
-    h("code", {}, line), shape[n]));
+  const lines = WORDS.lines.map((line, n) =>
+    h("button", { type: "button", class: "p-line", onclick: () => film.glide(n) }, h("code", {}, line), shape[n]));
+  /** @type {[string, string, number][]} */
   const controls = [["B", WORDS.batch, 2], ["T", WORDS.tokens, MOST_T], ["heads", WORDS.heads, MOST_H],
     ["head_dim", WORDS.size, MOST_K]];
   for (const [trait, label, max] of controls) slider(view, model, trait, { label, min: 1, max });
@@ -93,8 +103,8 @@ function render({ model, el }) {
     before.pane.hidden = late;
     after.pane.hidden = !late;
     before.show(Math.min(at, HALF - 1));
-    after.show(Math.max(0, at - HALF));
     const step = Math.round(at);
+    after.show(at > 5 ? step - HALF : Math.max(0, at - HALF)); // the last matrix moves nothing
     after.pane.classList.toggle("p-mixed", step === 6);
     lines.forEach((line, n) => line.setAttribute("aria-pressed", String(n === step)));
   }
@@ -103,35 +113,42 @@ function render({ model, el }) {
     return WORDS.axes.map((axes) => axes.map((axis) => sizes[axis]));
   }
   view.onDraw(() => {
+    const stood = now?.step;
     now = read(model);
     const { B, T, H, K, D, step, silenced } = now;
     const all = shapes(now);
-    const { heads, output } = computed(now);
-    const size = JSON.stringify([B, T, H, K]);
+    const { asked, heads, output } = computed(now);
+    const size = JSON.stringify([B, T, H, K, silenced]);
     if (drawn !== size) {
       drawn = size;
-      const numbers = (list) => tensor(Float64Array.from(list), [B, T, D]);
-      const q = numbers(Array.from({ length: B * T * D }, (_, n) => n));
       const state = (n, t) => ({ name: WORDS.names[n], tensor: t, axes: WORDS.axes[n] });
-      const views = (t) => [t, reshape(t, B, T, H, K), permute(reshape(t, B, T, H, K), 0, 2, 1, 3)];
-      const [flat, cut, apart] = views(q);
-      before.draw([state(0, flat), state(1, cut), state(2, apart)]);
-      after.draw([state(3, apart), state(4, cut), state(5, flat), state(6, flat)]);
+      const views = (list) => {
+        const flat = tensor(list, [B, T, D]);
+        const cut = reshape(flat, B, T, H, K);
+        return [flat, cut, permute(cut, 0, 2, 1, 3)];
+      };
+      before.draw(views(asked).map((t, n) => state(n, t)));
+      after.draw([...views(heads).reverse(), tensor(output, [B, T, D])].map((t, n) => state(HALF + n, t)));
     }
-    if (!film.playing && Math.round(film.position) !== step) film.jump(step); else place(film.position);
+    // A trait that was set elsewhere moves the film; while it runs, it is ahead of its trait.
+    if (step !== stood && Math.round(film.position) !== step) film.jump(step);
+    else place(film.position);
     const loud = silenced ? computed({ ...now, silenced: 0 }) : null;
     const [mine, theirs] = step < 6 ? [heads, loud?.heads] : [output, loud?.output];
     const differs = (n) => Boolean(theirs) && step >= HALF && Math.abs(mine[n] - theirs[n]) > NONE;
     after.ring(differs);
     const changed = mine.filter((_, n) => differs(n)).length;
     shape.forEach((node, n) => { node.textContent = `[${all[n].join(", ")}]`; });
-    const roles = ["query", "key", "value", "score"];
-    key.replaceChildren(legend(...(step === 6 ? [["output", WORDS.mixed]] : Array.from({ length: H }, (_, n) => [roles[n], WORDS.head(n + 1)])),
-      ...(changed ? [["leak", WORDS.changed]] : [])));
+    const colours = step === 6 ? [["output", WORDS.mixed]]
+      : Array.from({ length: H }, (_, n) => [PALETTE[n], WORDS.head(n + 1)]);
+    key.replaceChildren(legend(...colours, ...(changed ? [["leak", WORDS.changed]] : [])));
     view.say(WORDS.said[step](now) + (silenced ? WORDS.quiet(silenced, changed, mine.length) : ""));
     report(model, { shape: all[step], changed });
   });
-  return live(model, view, () => { const { H, K, D, ...rest } = read(model); return { ...rest, heads: H, head_dim: K }; });
+  return live(model, view, () => {
+    const { H, K, D, ...rest } = read(model);
+    return { ...rest, heads: H, head_dim: K };
+  });
 }
 
 export default guard(render);

@@ -91,8 +91,9 @@ export function player(frame, {
   }
   /** One step, by hand: it ends the playing. */
   function go(to) {
-    if (playing) pause();
+    playing = false;
     glide(to);
+    update();
   }
   function start() {
     if (states < 2) return;
@@ -104,7 +105,7 @@ export function player(frame, {
   function pause() {
     playing = false;
     stop();
-    if (place !== Math.round(place)) put(target); // it never rests between two states
+    if (place !== Math.round(place)) { put(target); rest(target); } // it never rests between two states
     update();
   }
   frame.onDispose(stop);
