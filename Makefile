@@ -73,7 +73,7 @@ notebooks: $(READY) ## run the chapters and write them in their committed form (
 widget: $(READY) ## write a page with one widget, to look at while you write it (NAME=MaskExplorer)
 	@$(BIN)/python gallery/widget.py '$(NAME)'
 
-chapter: $(READY) ## begin a chapter: all its sections, checkers, their test (NAME=06_multi_head_attention)
+chapter: $(READY) ## begin a chapter: all its sections, checkers, their test (NAME=07_efficient_attention)
 	@$(BIN)/python _ext/new_chapter.py "$(NAME)"
 
 test: $(READY) browser ## run every test; the cheap ones first, all of them in any case

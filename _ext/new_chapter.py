@@ -1,4 +1,4 @@
-"""A chapter's first draft: `make chapter NAME=06_multi_head_attention`.
+"""A chapter's first draft: `make chapter NAME=07_efficient_attention`.
 
 Writes the notebook with all its sections, its checkers and their test, and registers it in the
 table of contents and on the map of the front page. What is still to be written is marked ✎.
@@ -78,7 +78,7 @@ def fill(path, draft, words):
 def main(name, root=ROOT):
     """Write and register one chapter."""
     if not (parts := NAME.fullmatch(name)):
-        sys.exit(f"NAME={name}: two digits and a name, such as NAME=06_multi_head_attention")
+        sys.exit(f"NAME={name}: two digits and a name, such as NAME=07_efficient_attention")
     number, module = str(int(parts[1])), parts[2]
     path = root / "chapters" / f"{name}.ipynb"
     checkers = root / "src/pieces/exercises" / f"{module}.py"
