@@ -120,7 +120,8 @@ class ScoreFunctions(PieceWidget):
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return the rows of its table, one for each key: on a phone it stands below the plane."""
-        return state.get("n_keys")
+        keys = state.get("n_keys")
+        return keys if isinstance(keys, int) and 2 <= keys <= 12 else None
 
     def describe(self) -> str:
         """Return the settings in words."""
