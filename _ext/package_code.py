@@ -27,7 +27,9 @@ def link(app, pagename, documented):
             pagename, f"_modules/{match['module'].replace('.', '/')}"
         )
         name = html.unescape(match["name"])
-        anchor = f"#{html.escape(name)}" if name in used else ""
+        while name and name not in used:  # a private method has no place of its own: its class has
+            name = name.rpartition(".")[0]
+        anchor = f"#{html.escape(name)}" if name else ""
         return f'<p><a class="pieces-source" href="{uri}{anchor}">{match["module"]}</a></p>'
 
     return place

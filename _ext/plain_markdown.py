@@ -19,7 +19,8 @@ from sphinxcontrib.bibtex.roles import CitationRef
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
-GLOSSARY, BIBLIOGRAPHY = "chapters/appendix/glossary", "chapters/appendix/bibliography"
+from plain_pages import BIBLIOGRAPHY, GLOSSARY, terms
+
 BOXES = {
     "exercise": r"Exercise \d+\.\d+\b",
     "erratum": r"(E-\d\d|Erratum)\b",
@@ -28,17 +29,6 @@ BOXES = {
 YEAR_APART = re.compile(r"\(\d{4}[a-z]?\)$")  # "Luong et al. (2015)", not "Luong et al., 2015"
 
 logger = logging.getLogger(__name__)
-
-
-def slug(term):
-    """Return a term as a link writes it."""
-    return re.sub(r"[^a-z0-9]+", "-", term.lower()).strip("-")
-
-
-def terms(text):
-    """Return the terms of the glossary's text by their slugs."""
-    block = re.search(r"^```\{glossary\}\n(.*?)^```", text, flags=re.S | re.M)
-    return {slug(line): line.strip() for line in re.findall(r"^\S.*$", block[1], flags=re.M)}
 
 
 def box_kind(title):

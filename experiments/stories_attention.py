@@ -5,9 +5,8 @@
 The stories alone would not need a head that copies what came after a word the last time. So the
 model first learns phrases alone, LESSON steps of them, until such a head has formed; then every
 other row is a story. (Stories and phrases together from the start had made none in 4,000 steps.)
-The model reads the table of words backwards (tied):
-then one rule copies all of them, where a head of its own learns each word apart. The record holds
-what each head of attention does (heads.py).
+The model reads the table of words backwards (tied): then one rule copies all of them, where a head
+of its own learns each word apart. The record holds what each head of attention does (heads.py).
 """
 
 from dataclasses import replace

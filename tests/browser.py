@@ -64,6 +64,9 @@ STATE = """(id) => {
   const names = Object.keys(JSON.parse(place.textContent).state);
   return Object.fromEntries(names.map((name) => [name, model.get(name)]));
 }"""
+# A widget may stand in a fold of the page: a reader opens it.
+UNFOLD = """() => document.querySelectorAll("details:has(.pieces-live)")
+  .forEach((fold) => { fold.open = true; })"""
 # Two frames: the first paints what an input changed, the second comes after it.
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 
@@ -149,6 +152,12 @@ def opened(
         yield page
     finally:
         context.close()
+
+
+def unfold(page: Page) -> None:
+    """Open every fold of a page in which a widget stands."""
+    page.evaluate(UNFOLD)
+    page.evaluate(PAINTED)
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

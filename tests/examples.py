@@ -15,6 +15,7 @@ from pieces import generate as generation
 from pieces import (
     losses,
     masks,
+    measured,
     measures,
     moe,
     norms,
@@ -521,6 +522,7 @@ CALLS = {
         losses.summed_cross_entropy,
         {"logits": torch.randn(B, T, V), "targets": ids()},
     ),
+    "record_of": lambda: (measured.record_of, {"name": "activations"}),
     "trained.load": lambda: (trained.load, {"name": "translator"}),
     "trained.path_of": lambda: (trained.path_of, {"name": "translator"}),
     "trained.pack": lambda: (

@@ -163,3 +163,11 @@ def test_multi_head_attention_is_one_straight_line(file, name, limit):
 def test_multi_head_attention_knows_neither_cache_nor_positions():
     imports = [n for n in ast.walk(PACKAGE[MULTI_HEAD]) if isinstance(n, ast.ImportFrom)]
     assert not [n.module for n in imports if re.search("cache|positions", n.module)]
+
+
+def test_the_widgets_have_no_long_lines():
+    scripts = sorted((ROOT / "widgets" / "static").glob("*.js"))
+    assert len(scripts) > 60
+    lines = {script.name: script.read_text(encoding="utf-8").split("\n") for script in scripts}
+    long = {(name, n) for name in lines for n, line in enumerate(lines[name], 1) if len(line) > 110}
+    assert long == set()

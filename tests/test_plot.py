@@ -190,6 +190,19 @@ def test_the_same_figure_is_the_same_text(shown):
     assert {"0.50", "−1.25", "0.00", "2.00", "0.12", "−0.50", "1", "2", "3"} == set(words)
 
 
+def test_a_number_that_is_read_keeps_its_digits(shown):
+    """Only the places of lines and letters are rounded: a rate of 0.005 is not written 0.01."""
+    drawing, axes = plot.figure()
+    axes.plot([0, 1 / 3], [0, 1], label="rate 0.0042")
+    axes.set_xticks([0, 1 / 3], ["0.005", "0.0125"])
+    axes.legend()
+    plot.show(drawing, "A line.")
+    text, tree = svg(shown[0])
+    words = {word.strip() for word in tree.itertext()}
+    assert {"0.005", "0.0125", "rate 0.0042"} <= words
+    assert not re.search(r"\d\.\d{3}", re.sub(r">[^<]*<", "><", text))
+
+
 @pytest.mark.parametrize("alt", ["", "  \n"])
 def test_a_figure_without_words_is_refused(shown, alt):
     with pytest.raises(ValueError, match="alt = "):

@@ -161,9 +161,7 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]."""
-        rows = x.reshape(-1, x.shape[-1])
-        if self.training and rows.shape[0] < 2:
-            refuse("x.shape", tuple(x.shape), "one token has no variance", "pass more, or eval()")
+        rows = _tokens(x, several=self.training)
         statistics = self.running_mean, self.running_var, self.weight, self.bias
         normalised = F.batch_norm(rows, *statistics, self.training, self.momentum, self.eps)
         return normalised.view_as(x)
@@ -171,6 +169,14 @@ class BatchNorm(nn.Module):
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"{self.weight.shape[0]}, eps={self.eps}, momentum={self.momentum}"
+
+
+def _tokens(x: Tensor, several: bool) -> Tensor:
+    """The tokens of all texts in one table [n, D], ``several`` or any number of them."""
+    rows = x.reshape(-1, x.shape[-1])
+    if several and rows.shape[0] < 2:
+        refuse("x.shape", tuple(x.shape), "one token has no variance", "pass more, or eval()")
+    return rows
 
 
 def _wide(x: Tensor) -> Tensor:

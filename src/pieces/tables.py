@@ -15,7 +15,8 @@ GROUPED = 10_000  # from here on, three digits stand together: 363,000
 STYLE = """
 .pieces-table { max-width: 100%; overflow-x: auto; }
 .pieces-table table { border-collapse: collapse; margin: .5em 0; font-size: 1em; }
-.pieces-table caption { caption-side: top; text-align: left; padding-bottom: .5em; opacity: .8; }
+.pieces-table caption { caption-side: top; text-align: left; padding-bottom: .5em; opacity: .8;
+  width: max-content; max-width: min(36rem, 92vw); }
 .pieces-table :is(th, td) { padding: .35em 1.2em .35em 0; border-bottom: 1px solid #8885;
   text-align: left; background: none; font-weight: inherit; }
 .pieces-table thead th { border-bottom-width: 2px; font-weight: 600; }

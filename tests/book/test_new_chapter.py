@@ -101,24 +101,37 @@ def test_the_map_links_it(draft):
     assert f"{NUMBER} · {TITLE} [to come]" not in page
 
 
+# A book of which one part is begun.
+BEGUN = """\
+format: jb-book
+root: index
+parts:
+  - caption: Attention
+    chapters:
+      - file: chapters/03_attention
+        title: 3 · Attention
+  - caption: Appendix
+    chapters:
+      - file: chapters/appendix/notation
+"""
+
+
 @pytest.mark.parametrize(
-    ("number", "captions"),
+    ("name", "captions"),
     [
         ("01_big_picture", ["The idea", "Attention", "Appendix"]),
         ("09_residual_connections", ["Attention", "The rest of the block", "Appendix"]),
         ("15_llama", ["Attention", "Whole models", "Appendix"]),
     ],
 )
-def test_a_part_begins_with_its_first_chapter(number, captions):
-    index = (ROOT / "index.md").read_text(encoding="utf-8")
-    part, title = new_chapter.on_the_map(index, str(int(number[:2])))
-    parts = re.findall(r"^### (.+)$", index, flags=re.M)
-    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
-    text = new_chapter.listed(toc, parts, part, title, number)
+def test_a_part_begins_with_its_first_chapter(name, captions):
+    parts = re.findall(r"^### (.+)$", INDEX, flags=re.M)
+    (part,) = set(captions) - {"Attention", "Appendix"}
+    text = new_chapter.listed(BEGUN, parts, part, "Its title", name)
     found = yaml.safe_load(text)["parts"]
     assert [entry["caption"] for entry in found] == captions
     (own,) = [entry for entry in found if entry["caption"] == part]
-    assert own["chapters"] == [{"file": f"chapters/{number}", "title": title}]
+    assert own["chapters"] == [{"file": f"chapters/{name}", "title": "Its title"}]
 
 
 @pytest.mark.parametrize("name", ["", "6_x", "06", "06_Heads", "../06_x"])

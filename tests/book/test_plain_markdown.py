@@ -9,8 +9,10 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from markdown_it import MarkdownIt
 from myst_parser.parsers.docutils_ import Parser
+from pybtex.database import parse_file
 
 import plain_markdown
+import plain_pages
 from browser import ROOT
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -98,6 +100,28 @@ def test_terms_are_read_from_the_glossary():
     assert len(known) == len(set(known.values()))
 
 
+def test_the_files_of_terms_and_works_are_plain_as_well():
+    for page in ("glossary", "bibliography"):
+        text = (ROOT / f"chapters/appendix/{page}.md").read_text(encoding="utf-8")
+        assert raw(text) == {}
+        assert not rendered(text).select("pre")
+
+
+def test_the_site_makes_a_directive_of_the_glossary():
+    made = plain_pages.glossary("# G\n\nWords.\n\n## a term\n\n词语° · What $x$ is.\nMore.\n")
+    entry = "a term\n  [词语]{.zh}° · What $x$ is.\n  More."
+    assert made == f"# G\n\nWords.\n\n```{{glossary}}\n{entry}\n```\n"
+
+
+def test_the_list_of_works_is_that_of_the_references():
+    text = (ROOT / "chapters/appendix/bibliography.md").read_text(encoding="utf-8")
+    works = plain_pages.works(ROOT / "references.bib")
+    assert text.endswith(f"cite.\n\n{works}"), "run python _ext/plain_pages.py"
+    assert "- Ashish Vaswani, Noam Shazeer" in works
+    assert works.count("\n") == len(parse_file(str(ROOT / "references.bib")).entries)
+    assert "- " not in plain_pages.bibliography(text)
+
+
 class TestBoxes:
     def quote(self, *children):
         return nodes.block_quote("", *children)
@@ -159,7 +183,7 @@ class TestSite:
         made = page.select('a[href^="appendix/glossary.html#term-"]')
         assert [a.get_text() for a in made] == [text.replace("\n", " ") for text, _ in asked]
         for link, (_, anchor) in zip(made, asked, strict=True):
-            assert plain_markdown.slug(link["href"].partition("#term-")[2]) == anchor
+            assert plain_pages.slug(link["href"].partition("#term-")[2]) == anchor
 
     def test_every_citation_leads_to_its_work(self, page, chapter):
         asked = [text for text, _ in links(chapter, "bibliography")]

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import pieces.widgets
 from browser import ROOT, opened
 
 SCRIPT = ROOT / "gallery" / "widget.py"
@@ -38,4 +39,4 @@ def test_the_page_is_alive(chromium, call):
 def test_another_name_is_refused_in_words(call):
     said = run(call)
     assert said.returncode == 1
-    assert "one of Alignment, AttentionHeatmap" in said.stderr
+    assert f"one of {', '.join(sorted(pieces.widgets.__all__))}" in said.stderr

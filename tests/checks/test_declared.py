@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from pieces.attention import MultiHeadAttention, attention
-from pieces.checks import Share, Size, check_fields, checked
+from pieces.checks import Share, Size, check_fields, checked, declared
 from pieces.norms import LayerNorm
 from pieces.scores import scaled_dot
 
@@ -28,6 +28,11 @@ def inner(n: Size):
 @checked(always=True)
 def seam(n: Size):
     return n
+
+
+@checked(always=("mask",))
+def attend(q: Float[Tensor, "T S"], *, mask: Bool[Tensor, "T S"] | None = None):
+    return 0
 
 
 @checked
@@ -56,6 +61,33 @@ def test_the_outermost_call_checks_and_the_inner_ones_trust():
     assert outer(1) == 0
     with pytest.raises(ValueError, match="n = 0"):
         outer(1, seam)
+
+
+@pytest.mark.parametrize("second", ["shape of q", "mask", "refused twice"])
+def test_a_seam_checks_anew_whatever_differs_from_the_call_before(second):
+    """Only the very same mask beside tensors of the same shape is let through unasked."""
+    mask, wrong = torch.ones(2, 3, dtype=torch.bool), torch.ones(3, 3, dtype=torch.bool)
+
+    def layers(_):
+        attend(torch.zeros(2, 3), mask=mask)
+        attend(torch.zeros(2, 3), mask=mask)
+        if second == "refused twice":
+            with pytest.raises(ValueError, match=r"mask\.shape"):
+                attend(torch.zeros(2, 3), mask=wrong)
+        q = torch.zeros(3, 3) if second == "shape of q" else torch.zeros(2, 3)
+        attend(q, mask=mask if second == "shape of q" else wrong)
+
+    with pytest.raises(ValueError, match=r"mask\.shape"):
+        outer(1, layers)
+
+
+def test_a_seam_asks_once_for_one_mask_of_many_layers(monkeypatch):
+    asked = []
+    monkeypatch.setattr(declared._Plan, "check", lambda self, *_: asked.append(self) or True)
+    mask = torch.ones(2, 3, dtype=torch.bool)
+    outer(1, lambda _: [attend(torch.zeros(2, 3), mask=mask) for _ in range(5)])
+    outer(1, lambda _: attend(torch.zeros(2, 3), mask=mask))
+    assert len(asked) == 4  # each outer call, and the first of its layers
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from browser import ROOT
+
 TOKEN = "a-token-for-the-chapters"
 PLACES = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
           "JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime",
@@ -36,6 +38,7 @@ def serving(notebooks: list[Path], home: Path) -> Iterator[tuple[str, str]]:
     (work / "chapters").mkdir(parents=True)
     for notebook in notebooks:
         shutil.copy(notebook, work / "chapters")
+    shutil.copytree(ROOT / "chapters" / "appendix", work / "chapters" / "appendix")
     for name, setting in SETTINGS.items():
         path = home / "settings" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,6 +48,7 @@ def serving(notebooks: list[Path], home: Path) -> Iterator[tuple[str, str]]:
         port = one.getsockname()[1]
     environment = os.environ | {name: str(home / place) for name, place in PLACES.items()}
     environment |= {"OMP_NUM_THREADS": "1",
+                    "JUPYTER_CONFIG_PATH": str(ROOT / "binder"),  # as `make lab` and Binder have it
                     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # fmt: skip
     options = {
         "ip": "127.0.0.1",

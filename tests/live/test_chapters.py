@@ -7,6 +7,7 @@ import re
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from browser import ROOT, Record
 from live_server import serving
@@ -25,7 +26,10 @@ def server(tmp_path_factory):
         yield address
 
 
-@pytest.fixture(scope="module", params=PLACES)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in PLACES],
+)
 def place(request):
     return PLACES[request.param]
 
@@ -71,3 +75,20 @@ def test_the_packages_code_is_there_before_anything_ran(page, chapter):
     seen = squeeze(words(page, ".jp-RenderedText"))
     assert wanted
     assert [code for code in wanted if code not in seen] == []
+
+
+@pytest.mark.xdist_group("JupyterLab")
+def test_a_link_to_the_glossary_opens_the_page_at_its_entry(chromium, server):
+    address, token = server
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"{address}/doc/tree/chapters/05_causal_attention.ipynb?token={token}")
+    link = page.locator(".jp-RenderedMarkdown a[href*='glossary.md']").first
+    term = link.get_attribute("href").rpartition("#")[2]
+    link.click()
+    entry = page.locator(".jp-MarkdownViewer h2").filter(has_text=re.compile(f"^{term}"))
+    entry.wait_for()
+    expect(entry).to_be_in_viewport()
+    assert "```" not in page.locator(".jp-MarkdownViewer").inner_text()
+    context.close()

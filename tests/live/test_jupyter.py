@@ -43,9 +43,11 @@ VIEWS = """() => window.jupyterapp.shell.currentWidget.content.widgets
   .flatMap((cell) => cell.model.outputs?.toJSON() ?? [])
   .map((one) => one.data?.["application/vnd.jupyter.widget-view+json"]?.model_id)
   .filter((id) => id)"""
+# What is moved first: a control; else a board, since some boards are only read; else a button.
 FIRST = (
-    ".p-controls :is(input, select, button:not([aria-current=step])), "
-    ".p-swap button[aria-pressed=false], .p-answer input, .p-board"
+    ":is(.p-controls, .p-switch, .p-answer) :is(input, select)",
+    ".p-board",
+    ".p-controls button:not([aria-current=step]), .p-swap button[aria-pressed=false]",
 )
 HERE = "window.jupyterapp.shell.currentWidget"
 # Cells outside the window stay in the page, and nothing asks for news or updates.
@@ -76,7 +78,19 @@ LAB = Application("jupyterlab", "LabApp", "doc/tree")
 NOTEBOOK = Application("notebook", "JupyterNotebookApp", "notebooks")
 
 
-@pytest.fixture(scope="module", params=[LAB, NOTEBOOK], ids=lambda application: application.module)
+def placed(application: Application, *values):
+    """A test's parameters, and the mark that keeps one front end's tests in one process."""
+    mark = pytest.mark.xdist_group(application.module)
+    names = [application.module, *map(str, values)]
+    return pytest.param(application, *values, id="-".join(names), marks=mark)
+
+
+BOTH = [placed(LAB), placed(NOTEBOOK)]
+# Each chapter runs in one front end, in turn; chapter 05, for the tests of `page`, in both.
+IN_TURN = [placed((LAB, NOTEBOOK)[n % 2], path.name) for n, path in enumerate(CHAPTERS)]
+
+
+@pytest.fixture(scope="module", params=BOTH)
 def address(request, tmp_path_factory) -> Iterator[str]:
     """Start Jupyter on copies of the chapters; gives the address, with {} for a notebook."""
     application = request.param
@@ -284,7 +298,8 @@ def read_all(page) -> dict[str, dict]:
 
 def move_first(widget) -> None:
     """Move the first control of a widget as a reader would; an answer is checked as well."""
-    control = next(c for c in widget.locator(FIRST).all() if c.is_visible() and c.is_enabled())
+    found = [one for kind in FIRST for one in widget.locator(kind).all()]
+    control = next(c for c in found if c.is_visible() and c.is_enabled())
     kind = control.evaluate("(c) => c.className === 'p-board' ? 'board' : c.type")
     control.focus()
     if kind == "range":
@@ -312,7 +327,7 @@ def painted(widget) -> str:
     return widget.evaluate(PICTURE)
 
 
-@pytest.mark.parametrize("chapter", [path.name for path in CHAPTERS])
+@pytest.mark.parametrize(("address", "chapter"), IN_TURN, indirect=["address"])
 def test_the_first_control_of_every_widget_is_read_in_python(chromium, address, chapter):
     with ran(chromium, address.format(chapter)) as page:
         before = read_all(page)

@@ -6,10 +6,19 @@ import re
 
 import torch
 from drawn_numbers import gaussian
+from expected_beyond import beyond_length
+from expected_clock import rotary_clock
+from expected_config import config_calculator
 from expected_heads import attention_heatmap, pronoun_arcs
+from expected_norms import norm_axes
+from expected_placement import norm_placement
+from expected_positions import bias_maps, position_waves
+from expected_router import expert_load, router_explorer
+from expected_sampling import sampling_explorer
 from expected_scores import score_functions
 from expected_splitter import head_splitter
 from expected_steps import attention_steps, shuffle_tokens
+from expected_units import activations, hidden_units
 from oracle import maps, number, right, same_map, says
 
 from pieces import masks, trained
@@ -294,14 +303,26 @@ def looked(said, word, sure, characters, weights, glosses):
 
 
 CHECKS = {
+    "Activations": activations,
     "AttentionHeatmap": attention_heatmap,
     "Alignment": alignment,
     "AttentionSteps": attention_steps,
+    "BeyondLength": beyond_length,
+    "BiasMaps": bias_maps,
+    "ExpertLoad": expert_load,
     "FillMask": fill_mask,
     "HeadSplitter": head_splitter,
+    "HiddenUnits": hidden_units,
     "MaskExplorer": mask_explorer,
+    "NormAxes": norm_axes,
+    "ConfigCalculator": config_calculator,
+    "PositionWaves": position_waves,
+    "NormPlacement": norm_placement,
     "PredictNumber": predict_number,
     "PronounArcs": pronoun_arcs,
+    "RotaryClock": rotary_clock,
+    "RouterExplorer": router_explorer,
+    "SamplingExplorer": sampling_explorer,
     "ScoreFunctions": score_functions,
     "ShuffleTokens": shuffle_tokens,
 }

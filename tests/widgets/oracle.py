@@ -43,6 +43,19 @@ RECORD = """(() => {
     const whole = right >= b.canvas.width - 1 && bottom >= b.canvas.height - 1;
     if (left <= 1 && top <= 1 && whole) kept.set(b.canvas, []);
   });
+  // Cells that are points of an image: a box for each; what lets the hatching through stays hatched.
+  after("drawImage", (b, image, left, top, width, height) => {
+    if (!(image instanceof HTMLCanvasElement) || b.imageSmoothingEnabled) return;
+    const [w, h] = [image.width, image.height];
+    const { data } = image.getContext("2d").getImageData(0, 0, w, h);
+    if (marks(b).at(-1)?.colour === "pattern") marks(b).pop();
+    for (let n = 0; n < w * h; n++) {
+      const [x, y] = [left + (n % w) * width / w, top + Math.floor(n / w) * height / h];
+      const [red, green, blue, seen] = data.slice(4 * n, 4 * n + 4);
+      marks(b).push({ kind: "rect", box: box(b, x, y, width / w, height / h), colour: `rgb(${red},${green},${blue})` });
+      if (!seen) marks(b).push({ ...marks(b).at(-1), colour: "pattern" });
+    }
+  });
   for (const side of ["width", "height"]) {
     const own = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, side);
     Object.defineProperty(HTMLCanvasElement.prototype, side, {
@@ -63,7 +76,8 @@ CANVASES = """(root) => [...root.querySelectorAll(".p-pane")].flatMap((pane) => 
   const colour = (name) => style.getPropertyValue(`--p-${name}`).trim();
   // Labels and frames lie over the canvas, in the same pixels.
   const labels = [...pane.querySelectorAll(".p-names text")].map((node) => ({ kind: "text", text: node.textContent,
-    at: (node.getAttribute("transform")?.match(/-?[\\d.]+/g) ?? [node.getAttribute("x"), node.getAttribute("y")]).slice(0, 2).map(Number) }));
+    at: (node.getAttribute("transform")?.match(/-?[\\d.]+/g) ?? [node.getAttribute("x"), node.getAttribute("y")]).slice(0, 2).map(Number)
+      .map((n, axis) => (axis || !node.hasAttribute("transform") ? n : n + 2)) })); // a tilted name begins beside its middle
   const frames = [...pane.querySelectorAll("[data-frame]:not([hidden]) .p-ring")].map((node) => {
     const [x, y, w, h] = ["x", "y", "width", "height"].map((name) => Number(node.getAttribute(name)));
     return { kind: "ring", box: [x, y, x + w, y + h] };
@@ -180,7 +194,8 @@ class Map:
         right(plain, f"{self.caption}: nothing is drawn")
         self.lefts = steps(m["box"][0] for m in plain)
         self.tops = steps(m["box"][1] for m in plain)
-        self.cell = plain[0]["box"][2] - plain[0]["box"][0]
+        left, top, right_, bottom = plain[0]["box"]
+        self.cell, self.high = right_ - left, bottom - top
         self.colours = {self.at(*self.middle(m["box"])): m["colour"] for m in plain}
         hatched = [m for m in marks if m["kind"] == "rect" and m["colour"] == "pattern"]
         self.hatched = {self.at(*self.middle(m["box"])) for m in hatched}
@@ -196,22 +211,22 @@ class Map:
     def middle(self, box):
         return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
 
-    def index(self, places, at):
-        return next(
-            (n for n, low in enumerate(places) if low - 1 <= at <= low + self.cell + 1), None
-        )
+    def index(self, places, size, at):
+        return next((n for n, low in enumerate(places) if low - 1 <= at <= low + size + 1), None)
 
     def at(self, x, y):
         """Return the cell [row, column] of a point; None beside the cells."""
-        return self.index(self.tops, y), self.index(self.lefts, x)
+        return self.index(self.tops, self.high, y), self.index(self.lefts, self.cell, x)
 
     def span(self, box):
         """Return the cells that a frame holds, as (rows, columns), each first and last."""
-        inside = lambda places, low, high: [  # noqa: E731
-            n for n, at in enumerate(places) if low - 1 <= at + self.cell / 2 <= high + 1
+        air = 1 if min(self.cell, self.high) > 6 else 0  # a frame is a pixel wider than its cells
+        inside = lambda places, size, low, high: [  # noqa: E731
+            n for n, at in enumerate(places) if low - air <= at + size / 2 <= high + air
         ]
-        rows, columns = inside(self.tops, box[1], box[3]), inside(self.lefts, box[0], box[2])
-        tight = box[3] - box[1] <= len(rows) * (self.cell + 2) + 4
+        rows = inside(self.tops, self.high, box[1], box[3])
+        columns = inside(self.lefts, self.cell, box[0], box[2])
+        tight = box[3] - box[1] <= len(rows) * (self.high + 2) + 4
         right(rows and columns and tight, f"{self.caption}: a frame around no cells at {box}")
         return (rows[0], rows[-1]), (columns[0], columns[-1])
 
@@ -238,7 +253,7 @@ def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks
              signed=True, column=None):  # fmt: skip
     """Compare a drawn heat map with values [T, S]: colours, numbers, labels, hatching, frames.
 
-    `digits` 0: its cells may stay without numbers.
+    `digits` 0: its cells may stay without numbers. `frame` is a row, or the first and the last.
     """
     T, S = len(values), len(values[0])
     name = drawn.caption
@@ -246,14 +261,15 @@ def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks
     cells = [(i, j) for i in range(T) for j in range(S)]
     open_ = {(i, j) for i, j in cells if mask is None or mask[i][j]}
     right(drawn.hatched == set(cells) - open_, f"{name}: other cells are hatched")
-    same_labels(name, drawn.rows, rows or range(1, T + 1), T, drawn.cell)
+    same_labels(name, drawn.rows, rows or range(1, T + 1), T, drawn.high)
     same_labels(name, drawn.columns, columns or range(1, S + 1), S, drawn.cell)
     if drawn.numbers or (digits and drawn.cell >= 30):
         right(set(drawn.numbers) == open_, f"{name}: numbers in other cells")
     for (i, j), text in drawn.numbers.items():
         right(says(text, values[i][j], digits), f"{name} [{i}, {j}]: {text}, not {values[i][j]}")
     same_colours(drawn, {at: values[at[0]][at[1]] for at in open_}, signed)
-    wanted = [((frame, frame), (0, S - 1))] if frame is not None else []
+    first_last = frame if isinstance(frame, tuple) else (frame, frame)
+    wanted = [(first_last, (0, S - 1))] if frame is not None else []
     wanted += [((0, T - 1), (column, column))] if column is not None else []
     wanted += [((i, i), (j, j)) for i, j in marks]
     right(sorted(drawn.frames) == sorted(wanted), f"{name}: framed {drawn.frames}, not {wanted}")
@@ -262,7 +278,10 @@ def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks
 def same_labels(name, drawn, wanted, count, cell):
     """Compare labels; where cells are small, some are left out, but none is moved."""
     wanted = [str(label) for label in wanted]
-    right(len(drawn) == count or (cell < 15 and len(drawn) >= count / 5), f"{name}: labels missing")
+    right(
+        len(drawn) == count or (cell < 15 and len(drawn) >= count * min(0.2, cell / 30)),
+        f"{name}: labels missing",
+    )
     for at, text in drawn.items():
         whole = wanted[at]
         same = text == whole or (

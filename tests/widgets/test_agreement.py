@@ -1,5 +1,6 @@
 """After any moves, in every widget: text, thumb, trait, code line and the value used are one."""
 
+import math
 import random
 import re
 
@@ -32,17 +33,37 @@ MOVE = """([selector, at, share]) => {
 # What each control shows, beside its trait: [trait, what the trait is, text, thumb, highest thumb].
 SHOWN = """(id) => [...document.querySelectorAll("[data-trait]")].map((box) => {
   const input = box.querySelector("input, select");
+  const get = (one) => window.pieces.model(id).get(one);
+  const name = box.dataset.trait;
+  // A slider may be of one number of a table: the one that is framed.
+  const framed = { X: (X) => X[get("row") - 1][get("column") - 1], gain: (g) => g[get("column") - 1] ?? 1,
+    shift: (b) => b[get("column") - 1] ?? 0 };
   // A control of two traits, "layer.head", shows them so: "1.2".
-  const [first, ...others] = box.dataset.trait.split(".").map((one) => window.pieces.model(id).get(one));
+  const [first, ...others] = name in framed && Array.isArray(get(name)) ? [framed[name](get(name))]
+    : name.split(".").map(get);
   const trait = others.length ? [first, ...others].join(".") : first;
   const text = box.querySelector("output")?.value ?? null;
   const step = box.querySelector("[aria-current=step]");
   const at = step ? [...step.parentNode.children].indexOf(step) : null;
-  const power = input?.labels[0].innerText.includes("coordinates");
-  const thumb = input?.type === "range" ? (power ? 2 ** input.value : Number(input.value))
-    : input?.type === "checkbox" ? input.checked : input ? input.value : at;
+  const radix = Number(input?.dataset.radix);
+  // One of a list: its values rise, and 0, where it means all of them, comes last.
+  const stops = input?.dataset.stops?.split(" ").map(Number);
+  if (stops?.some((stop, n) => n && stop && stop <= stops[n - 1])) return [name, stops, null, "rising", null];
+  const chosen = input?.tagName === "SELECT" && typeof trait === "number";
+  const pressed = box.querySelector(".p-tab[aria-pressed=true]")?.dataset.view;
+  const thumb = stops ? stops[Number(input.value)] : input?.type === "range" ? (radix ? radix ** input.value : Number(input.value))
+    : input?.type === "checkbox" ? input.checked : chosen ? Number(input.value) : input ? input.value
+    : pressed === undefined ? at : typeof trait === "number" ? Number(pressed) : pressed;
   const said = input?.getAttribute("aria-valuetext") ?? null;
-  return [box.dataset.trait, trait, text, thumb, said];
+  // The thumb that holds a unit counts hundredths of what fills it, so that its text says the value,
+  // rounded; where no hand holds the unit it is the unit's own, which the oracle knows.
+  if (name === "value" && typeof get("held") === "boolean") {
+    const digits = (text.split(".")[1] ?? "").length;
+    const near = Math.abs(Number(text.replace("−", "-")) - trait) <= 0.5001 * 10 ** -digits;
+    const agrees = text === said && (near || !get("held"));
+    return [name, trait, null, agrees ? trait : thumb, null];
+  }
+  return [name, trait, text, thumb, said];
 })"""
 
 
@@ -52,10 +73,25 @@ def disagreements(page, widget):
     return [
         row
         for row in page.evaluate(SHOWN, widget.model_id)
-        if row[1] != row[3]
-        or (row[2] is not None and float(row[2].replace("−", "-").replace("none", "0")) != row[1])
-        or row[2] != row[4]
+        if not same(row[1], row[3]) or (row[2] is not None and not said(row)) or row[2] != row[4]
     ]
+
+
+def same(trait, thumb):
+    """A thumb on a scale of logarithms is its trait but for rounding."""
+    rounded = isinstance(trait, int | float) and isinstance(thumb, int | float)
+    return math.isclose(trait, thumb, rel_tol=1e-12) if rounded else trait == thumb
+
+
+def said(row):
+    """The text of a slider says its trait, perhaps with a unit after it."""
+    name, trait, text = row[:3]
+    if name == "capacity" and text.endswith(" visits"):
+        return True  # a factor told by what comes of it, which the oracle counts
+    number = re.fullmatch(r"(-?[\d.e+-]+)( fair shares)?", text.replace("−", "-").replace(",", ""))
+    return (
+        float(number[1]) == trait if number else text in ("none", "all", "no limit") and not trait
+    )
 
 
 def line_agrees(page, now):

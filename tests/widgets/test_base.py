@@ -174,7 +174,7 @@ class TestAlone:
             light, drawn = box.evaluate(look), picture(page)
             page.evaluate("document.documentElement.dataset.theme = 'dark'")
             assert box.evaluate(look) != light
-            if page.locator("canvas").count():
+            if page.locator("canvas:visible").count():
                 assert picture(page) != drawn
             page.evaluate("document.documentElement.dataset.theme = 'light'")
             assert box.evaluate(look) == light
@@ -277,14 +277,16 @@ class TestAlone:
 class TestBadState:
     @pytest.mark.parametrize(("name", "trait"), pairs(traits_of))
     def test_a_saved_value_never_blanks_it(self, bench, name, trait):
-        widgets = [example(name) for _ in BAD]
-        values = iter(BAD)
+        """A third of the values, another one for the next trait; living traits meet all of them."""
+        bad = BAD[traits_of(name).index(trait) % 3 :: 3]
+        widgets = [example(name) for _ in bad]
+        values = iter(bad)
 
         def spoil(saved):
             saved[trait] = next(values)
 
         with bench.show(*widgets, change=spoil) as page:
-            stands(page, len(BAD))
+            stands(page, len(bad))
 
     @pytest.mark.parametrize("name", NAMES)
     def test_a_missing_value_never_blanks_it(self, bench, name):
@@ -343,8 +345,10 @@ class TestBadState:
             for field in visible(page, "input[type=text]"):
                 field.fill(INERT)
                 field.press("Enter")
-            for button in visible(page, "button:enabled"):
-                button.click()
+            for button in page.locator("button:enabled").all():
+                page.evaluate(PAINTED)
+                if button.is_visible():  # one view may hide the buttons of another
+                    button.click()
             for summary in page.locator("details summary").all():
                 summary.click()
             for board in page.locator(".p-board").all():

@@ -190,7 +190,9 @@ def test_the_table_holds_the_numbers(page):
     draw(page, [1, 2, 3], {"y": [0.5, math.nan, 2]})
     head, rows = table(page)
     assert head == ["step", "s0"]
-    assert rows == [["1.000", "0.5000"], ["2.000", "–"], ["3.000", "2.0000"]]
+    assert rows == [["1", "0.5000"], ["2", "–"], ["3", "2.0000"]]
+    draw(page, [1, 2.5], {"y": [0.5, 2]})
+    assert [row[0] for row in table(page)[1]] == ["1.000", "2.500"]
 
 
 @pytest.mark.parametrize("y", [[], [3.0], [math.nan], [2.0, 2.0, 2.0]])

@@ -205,6 +205,18 @@ class TestFillMask:
             assert state(page, widget)["correct"] is True
             assert state(page, widget)["filled"] == masks.sliding_window(5, 2).tolist()
 
+    def test_a_mouse_checks_what_the_keys_have_pressed(self, bench):
+        """What the board says goes as it loses the focus: the button must not move away under the mouse."""
+        rows, columns = [f"number {n}" for n in range(4)], ["p θ₀", "p θ₁"]
+        given = {"rows": rows, "columns": columns, "marks": ("turned by it", "not turned by it")}
+        widget = band(answer=torch.tensor([[1, 0], [0, 1]] * 2).bool(), **given)
+        with bench.show(widget) as page:
+            page.locator(".p-board").press("ArrowRight")
+            page.locator(".p-board").press("Enter")
+            assert check(page).startswith("✗")
+            names = page.locator(".p-names text").all_text_contents()
+            assert names == rows + columns, "a name is cut"
+
     def test_counts_the_wrong_cells_and_hints(self, bench):
         widget = band(hint="How wide is it?")
         with bench.show(widget) as page:
@@ -245,6 +257,10 @@ class TestFillMask:
             page.get_by_role("button", name="Check").click()
             assert caption.inner_text() == "Press the cells that may attend"
 
+    def test_one_word_for_two_kinds_of_cells_is_refused(self):
+        with pytest.raises(ValueError, match="marks"):
+            band(marks=["has some"])
+
     def test_what_is_no_mask_has_words_of_its_own(self, bench):
         with bench.show(band(marks=["has some", "<b>none</b>"])) as page:
             caption = page.locator("figcaption")
@@ -253,6 +269,27 @@ class TestFillMask:
             assert "<b>none</b>" in page.locator(".p-legend").inner_text()
             page.locator(".p-board").click(position={"x": 30, "y": 30})
             assert caption.inner_text() == "1, 1: has some"
+
+    def test_what_is_no_mask_may_be_one_row_and_has_no_queries(self, bench):
+        answer = torch.tensor([[True, False, True]])
+        widget = band(answer=answer, rows=["a bug"], marks=["yes", "no"])
+        with bench.show(widget) as page:
+            board = page.locator(".p-board")
+            label = board.get_attribute("aria-label")
+            assert "1 × 3, row by column" in label
+            assert "query" not in label
+            assert (
+                page.get_by_role("region", name="Fill in the cells").count()
+                + page.get_by_role("group", name="Fill in the cells").count()
+                == 1
+            )
+            board.press("ArrowDown")
+            board.press("Enter")
+            for _ in range(2):
+                board.press("ArrowRight")
+            board.press("Enter")
+            assert check(page) == "✓ Right. A band."
+            assert state(page, widget)["filled"] == answer.tolist()
 
     def test_a_typical_slip_is_diagnosed(self, bench):
         slips = [(masks.causal(5), "Too wide."), (masks.full(5), "That hides nothing.")]
@@ -337,7 +374,7 @@ class TestFillMask:
     @pytest.mark.parametrize(
         ("argument", "value"),
         [("question", ""), ("answer", torch.ones(3, 3)), ("answer", torch.ones(3).bool()),
-         ("answer", torch.ones(1, 4).bool()), ("answer", torch.ones(13, 4).bool()),
+         ("answer", torch.ones(4, 1).bool()), ("answer", torch.ones(13, 4).bool()),
          ("answer", None), ("answer", "x"), ("answer", []), ("rows", "abc"), ("why", 3)],
     )  # fmt: skip
     def test_refuses(self, unchecked, argument, value):
@@ -356,3 +393,11 @@ class TestFillMask:
 )
 def test_a_page_keeps_as_much_space_as_the_mask_has_rows(state, rows):
     assert FillMask.rows_shown(state) == rows
+
+
+@pytest.mark.parametrize(
+    ("state", "rows"),
+    [({"question": "Q" * 40}, 1), ({"question": "Q" * 41}, 2), ({}, None), ({"question": 7}, None)],
+)
+def test_a_number_tells_how_many_lines_its_question_has(state, rows):
+    assert PredictNumber.rows_shown(state) == rows

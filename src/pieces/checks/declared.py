@@ -5,7 +5,8 @@ reads it once and refuses what does not fit by name, with the value, the rule an
 
 The outermost call checks, and the calls inside it trust it: a model asks once, not in each layer.
 What runs code of its caller's (a function or module passed in, ``**options``) is no such call, and
-at the seams, where tensors of several origins meet, every call checks. Compiled code does not.
+at the seams, where tensors of several origins meet, every call checks, unless the layer before was
+given the very same. Compiled code does not check.
 """
 
 import functools
@@ -22,9 +23,35 @@ from pieces.checks.hints import Kind, kind_of
 
 
 class _Trust(threading.local):
-    """Whether this thread is inside a call that has been checked."""
+    """Whether this thread is inside a call that has been checked, and what its seams have seen."""
 
     inside = False
+
+    def __init__(self) -> None:
+        self.seen: dict[Callable, list] = {}
+
+    def knows(self, function: Callable, asked: list) -> bool:
+        """Whether this seam has just let through the very same objects, of another layer."""
+        last = self.seen.get(function)
+        return last is not None and len(last) == len(asked) and all(map(_same, last, asked))
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is tuple and a == b)
+
+
+def _asked(args: tuple, options: dict[str, Any]) -> list:
+    """What a check would look at: the kinds of the arguments by place, the others themselves.
+
+    Those are held until the outermost call returns, so that no other object takes their place.
+    """
+    kinds = [
+        (a.shape, a.dtype)
+        if isinstance(a, torch.Tensor)
+        else (type(a), *(v for v in getattr(a, "__dict__", {}).values() if type(v) is int))
+        for a in args
+    ]
+    return [*kinds, tuple(options), *options.values()]
 
 
 _trust = _Trust()
@@ -68,7 +95,12 @@ def _checked_function(
         given = always is True or any(options.get(name) is not None for name in seam)
         if compiling() or (_trust.inside and not given):
             return function(*args, **options)
+        asked = _asked(args, options) if _trust.inside and seam else None
+        if asked and _trust.knows(function, asked):
+            return function(*args, **options)
         closed = plan().check(args, options)
+        if asked:
+            _trust.seen[function] = asked
         if _trust.inside or not (closed and shields):
             return function(*args, **options)
         _trust.inside = True
@@ -76,6 +108,7 @@ def _checked_function(
             return function(*args, **options)
         finally:
             _trust.inside = False
+            _trust.seen.clear()
 
     return call
 

@@ -55,6 +55,7 @@ class TransformerXLRelative(PositionalEncoding):
 
     def forward(self, T: int, S: int) -> Float[Tensor, "H distances K"]:
         """W_R r for the distances S - 1 down to -T: what T queries meet at the end of S keys."""
+        require(T <= S, "T", T, f"must be at most S = {S}", "pass all keys")
         distances = torch.arange(S - 1, -T - 1, -1, device=self.u.device)
         code = self.code(distances, self.u.dtype)
         return self.relative(code).unflatten(-1, self.u.shape).transpose(0, 1)
@@ -68,7 +69,6 @@ class TransformerXLRelative(PositionalEncoding):
     ) -> Float[Tensor, "B H T S"]:
         """The three terms. Shapes: q [B, H, T, K], k [B, G, S, K] -> [B, H, T, S]."""
         T, S = q.shape[2], k.shape[2]
-        require(T <= S, "q.shape", tuple(q.shape), f"T must be at most S = {S}", "pass all keys")
         groups = self.u.unflatten(0, (k.shape[1], -1))
         content = torch.einsum("gnk,bgsk->bgns", groups, k).flatten(1, 2).unsqueeze(2)
         by_distance = (q + self.v[:, None]) @ self(T, S).transpose(1, 2)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pieces.checks import require
+from pieces.checks import one_of
 from pieces.trained.file import Trained, unpack
 
 NAMES = ("stories_attention", "stories_llama", "stories_moe", "translator", "aligner")
@@ -18,6 +18,4 @@ def load(name: str) -> Trained:
 
 def path_of(name: str) -> Path:
     """Where the file of a model lies."""
-    rule = f"must be one of {', '.join(NAMES)}"
-    require(name in NAMES, "name", name, rule, "choose one of them")
-    return Path(__file__).parent / f"{name}.safetensors"
+    return Path(__file__).parent / f"{one_of('name', name, NAMES)}.safetensors"

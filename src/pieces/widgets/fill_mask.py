@@ -45,12 +45,13 @@ class FillMask(PieceWidget):
 
     Args:
         question: what the mask shall do, plain text.
-        answer: bool [T, S], True = may attend, 2 to 12 on a side.
+        answer: bool [T, S], True = may attend: 1 to 12 rows, 2 to 12 columns.
         hint: shown after a wrong answer, before any wrong cell is.
         slips: typical wrong masks, each with what is said to it in place of the hint.
         why: shown after the right answer.
         rows, columns: names of the queries and keys, optional.
-        marks: what a pressed cell means and what another, where it is no mask; optional.
+        marks: two words for what a pressed cell means and what another does, where this is no
+            mask; optional.
 
     Read back:
         filled: the reader's mask as lists of bool.
@@ -75,16 +76,19 @@ class FillMask(PieceWidget):
 
     def __init__(self, question: str, answer: torch.Tensor, **kwargs):
         require(bool(str(question).strip()), "question", question, "must ask something", "write it")
-        rule = "must be a bool mask [T, S], 2 to 12 on a side"
+        rule = "must be a bool mask [T, S], 1 to 12 rows and 2 to 12 columns"
         remedy = "make it with pieces.masks"
         try:
             mask = torch.as_tensor(answer)
         except (TypeError, ValueError, RuntimeError):
             require(False, "answer", answer, rule, remedy)
-        fits = mask.ndim == 2 and mask.dtype == torch.bool and min(mask.shape) >= 2
+        fits = mask.ndim == 2 and mask.dtype == torch.bool and min(mask.shape) >= 1
+        fits = fits and mask.shape[1] >= 2
         given = f"{mask.dtype} {tuple(mask.shape)}"
         require(fits and max(mask.shape) <= 12, "answer", given, rule, remedy)
         super().__init__(question=question, answer=mask.double(), **kwargs)
+        rule, remedy_of_marks = "must be two words or none", 'write ["stands here", "does not"]'
+        require(len(self.marks) in (0, 2), "marks", self.marks, rule, remedy_of_marks)
         sizes = {(len(slip), len(slip[0])) for slip, _ in self.slips}
         same = sizes <= {tuple(mask.shape)}
         require(same, "slips", sizes, f"must have the answer's shape {tuple(mask.shape)}", remedy)

@@ -1,6 +1,7 @@
 """PredictNumber: an exercise that is checked in the page, with no kernel."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from traitlets import TraitType
@@ -75,6 +76,12 @@ class PredictNumber(PieceWidget):
         rule, remedy = "must be a finite number", "compute it again"
         require(math.isfinite(number), "answer", answer, rule, remedy)
         super().__init__(question=question, answer=number, **kwargs)
+
+    @classmethod
+    def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
+        """Return the lines that the question has, 40 characters in each."""
+        question = state.get("question")
+        return math.ceil(len(question) / 40) if isinstance(question, str) else None
 
     def describe(self) -> str:
         """Return the question."""

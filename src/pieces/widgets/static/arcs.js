@@ -1,4 +1,7 @@
-/** Who looks at whom, as arcs over words. No line ever lies over a word: it runs above a line, or in the margin. */
+/**
+ * Who looks at whom, as arcs over words. No line ever lies over a word: it runs above a line, or in
+ * the margin.
+ */
 import { chips } from "./chips.js";
 import { format, h } from "./dom.js";
 import { oncePerFrame } from "./pulse.js";
@@ -15,12 +18,14 @@ const CHANNEL = 30;
  *  @param {Place} a @param {Place} b @param {number} up @param {number} room */
 export function bow(a, b, up, room) {
   const y = up < 0 ? a.top : a.bottom;
-  if (a === b) return `M${a.x - 4} ${y}C${a.x - 13} ${y + up * 22} ${a.x + 13} ${y + up * 22} ${a.x + 4} ${y}`;
+  if (a === b) return `M${a.x - 4} ${y}C${a.x - 13} ${y + up * 22} ${a.x + 13} ${y + up * 22} ${a.x + 4} `
+    + `${y}`;
   const lift = up * (Math.min(room - 4, 10 + Math.abs(a.x - b.x) * 0.4) / 0.75);
   return `M${a.x} ${y}C${a.x} ${y + lift} ${b.x} ${y + lift} ${b.x} ${y}`;
 }
 
-/** A way between words of several lines: up, along above its own line, through the margin, along above the other.
+/** A way between words of several lines: up, along above its own line, through the margin, along above the
+ * other.
  *  @param {Place} a @param {Place} b @param {number} lane */
 export function route(a, b, lane) {
   const r = 5;
@@ -28,25 +33,31 @@ export function route(a, b, lane) {
   if (a === b) return bow(a, b, -1, CHANNEL);
   if (a.line === b.line) {
     const way = Math.sign(b.x - a.x);
-    return `M${a.x} ${a.top}V${ya + r}Q${a.x} ${ya} ${a.x + way * r} ${ya}H${b.x - way * r}Q${b.x} ${ya} ${b.x} ${ya + r}V${b.top}`;
+    return `M${a.x} ${a.top}V${ya + r}Q${a.x} ${ya} ${a.x + way * r} ${ya}H${b.x - way * r}Q${b.x} ${ya} `
+      + `${b.x} ${ya + r}V${b.top}`;
   }
   const x = GUTTER - 4 - lane * 3;
   const turn = Math.sign(yb - ya);
-  return `M${a.x} ${a.top}V${ya + r}Q${a.x} ${ya} ${a.x - r} ${ya}H${x + r}Q${x} ${ya} ${x} ${ya + turn * r}V${yb - turn * r}`
+  return `M${a.x} ${a.top}V${ya + r}Q${a.x} ${ya} ${a.x - r} ${ya}H${x + r}Q${x} ${ya} ${x} `
+    + `${ya + turn * r}V${yb - turn * r}`
     + `Q${x} ${yb} ${x + r} ${yb}H${b.x - r}Q${b.x} ${yb} ${b.x} ${yb + r}V${b.top}`;
 }
 
 /**
  * `draw({ words, links, faint })`. The word that is pointed at, or chosen, lights what it looks at.
  * @param {Object} frame
- * @param {{caption: string, role?: string, below?: boolean, axis?: string, target?: string, faint?: number, least?: number,
- *   digits?: number, tabled?: boolean, selection?: ReturnType<typeof createSelection>}} options `faint`: weights from which a link is
- *   shown unasked, `least`: when asked; `target` is what the word looked at is in the selection: its arc is brightest,
+ * @param {{caption: string, role?: string, below?: boolean, axis?: string, target?: string, faint?: number,
+ *   least?: number,
+ *   digits?: number, tabled?: boolean, selection?: ReturnType<typeof createSelection>}} options `faint`:
+ * weights from which a link is
+ *   shown unasked, `least`: when asked; `target` is what the word looked at is in the selection: its arc is
+ * brightest,
  *   a dotted one stands for a look that is not there, and an arc can be pointed at;
  *   `tabled: false`: another picture has the same numbers in the table view
  */
 export function arcs(frame, {
-  caption, role = "weight", below = false, axis = "token", target, faint: usual = 0.05, least: asked = 0.005, digits = 2,
+  caption, role = "weight", below = false, axis = "token", target, faint: usual = 0.05, least: asked = 0.005,
+  digits = 2,
   tabled = true, selection = createSelection(),
 }) {
   const text = spoken.arcs;
@@ -80,33 +91,39 @@ export function arcs(frame, {
     const tops = [...new Set(data.words.map((_, n) => node(n).offsetTop))].sort((a, b) => a - b);
     places = data.words.map((_, n) => {
       const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = node(n);
-      return { x: offsetLeft + offsetWidth / 2, top: offsetTop - 2, bottom: offsetTop + offsetHeight + 2, line: tops.indexOf(offsetTop) };
+      return { x: offsetLeft + offsetWidth / 2, top: offsetTop - 2, bottom: offsetTop + offsetHeight + 2,
+        line: tops.indexOf(offsetTop) };
     });
     svg.setAttribute("viewBox", `0 0 ${stage.clientWidth} ${stage.clientHeight}`);
     svg.setAttribute("width", String(stage.clientWidth));
     svg.setAttribute("height", String(stage.clientHeight));
     paint();
   }
-  const lookingFrom = (n) => data.links.filter(({ from, weight }) => from === n && weight > 0).sort((a, b) => b.weight - a.weight);
+  const lookingFrom = (n) => data.links.filter(({ from, weight }) => from === n
+    && weight > 0).sort((a, b) => b.weight - a.weight);
   function paint() {
     if (!data || !places.length) return;
     const on = selection.now[axis];
     const lit = on === null ? [] : lookingFrom(on).filter(({ weight }) => weight >= asked);
     const least = wrapped ? Math.max(0.3, faint) : faint;
-    const rest = on !== null && wrapped ? [] : data.links.filter(({ from, weight }) => from !== on && weight > 0 && weight >= least);
+    const rest = on !== null && wrapped ? []
+      : data.links.filter(({ from, weight }) => from !== on && weight > 0 && weight >= least);
     const way = (a, b, n) => (wrapped ? route(a, b, n % 4) : bow(a, b, below ? 1 : -1, room));
     const path = (link, n, bright) => {
       const [a, b] = [places[link.from], places[link.to]];
       if (!a || !b) return null;
       return h("path", {
-        class: `p-arc${bright ? " p-arc-on" : ""}${bright && target && link.to === selection.now[target] ? " p-arc-at" : ""}`,
+        class: `p-arc${bright ? " p-arc-on" : ""}${bright && target && link.to === selection.now[target]
+          ? " p-arc-at" : ""}`,
         "data-role": link.role ?? role, "data-query": link.from, "data-key": link.to,
         d: way(a, b, n),
         "stroke-width": (0.8 + 4.2 * Math.min(1, link.weight)).toFixed(2),
       });
     };
-    const paths = [...rest.map((link, n) => path(link, n, false)), ...lit.map((link, n) => path(link, n, true))];
-    lines.replaceChildren(...paths.filter(Boolean), ...(target ? reachable(paths.filter(Boolean), on, way) : []));
+    const paths = [...rest.map((link, n) => path(link, n, false)),
+      ...lit.map((link, n) => path(link, n, true))];
+    lines.replaceChildren(...paths.filter(Boolean),
+      ...(target ? reachable(paths.filter(Boolean), on, way) : []));
     data.words.forEach((_, n) => {
       const link = lit.find(({ to }) => to === n);
       const chip = row.node(n);
@@ -119,7 +136,8 @@ export function arcs(frame, {
   /** Wide and unseen, so that a finger finds an arc; and dotted, what is looked for and not there. */
   function reachable(paths, on, way) {
     const [a, b] = [places[on ?? -1], places[selection.now[target] ?? -1]];
-    const missing = a && b && !data.links.some(({ from, to, weight }) => from === on && places[to] === b && weight > 0);
+    const missing = a && b && !data.links.some(({ from, to, weight }) => from === on && places[to] === b
+      && weight > 0);
     const at = (one, end) => Number(one.getAttribute(`data-${end}`));
     // In one order, whatever is lit: an arc that comes to lie above another under the pointer would flicker.
     const sorted = [...paths].sort((a, b) => at(a, "query") - at(b, "query") || at(a, "key") - at(b, "key"));
@@ -139,7 +157,8 @@ export function arcs(frame, {
   svg.addEventListener("click", (event) => { if (over(event)) selection.pick(linked(over(event))); });
   function sentence(n) {
     const word = data.words[n];
-    const seen = lookingFrom(n).slice(0, 5).map(({ to, weight }) => [to === n ? text.itself : data.words[to], format(weight, digits)]);
+    const seen = lookingFrom(n).slice(0, 5).map(({ to, weight }) =>
+      [to === n ? text.itself : data.words[to], format(weight, digits)]);
     return word === undefined ? "" : seen.length ? text.looks(word, seen) : text.blind(word);
   }
   frame.onWidth(stage, arrange);

@@ -11,13 +11,16 @@ const MOST = 48; // words that are read
 const NAMED = 0.6; // the share of its weight from which a head is named
 const NEEDED = 0.05; // what a guess must lose without a head, to hang on it
 const ROWS = 6;
-const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
+const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
+  : `${Math.round(100 * p)} %`);
 const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
-const heads = (list) => (list.length > 3 ? `these ${list.length} heads` : list.join(list.length === 2 ? " or " : ", "));
+const heads = (list) => (list.length > 3 ? `these ${list.length} heads`
+  : list.join(list.length === 2 ? " or " : ", "));
 const WORDS = {
   title: "Where the heads look",
   typed: (n) => `A text of the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met ${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
+  unknown: (list) => `The model has never met `
+    + `${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
     + " so it reads on without.",
   try: " Try ",
   replace: (word, other) => `Write ${other} in place of ${word}`,
@@ -48,7 +51,8 @@ const WORDS = {
     ? `the model leans towards “${word}”.` : `several words may follow; “${word}” is the likeliest.`}`,
   stays: (list, word, p) => `Without ${heads(list)}, “${word}” stays at ${percent(p)}.`,
   moves: (list, word, from, to) =>
-    `Without ${heads(list)}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to ${percent(to)}.`,
+    `Without ${heads(list)}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to `
+      + `${percent(to)}.`,
   leads: (word, p) => ` Now “${word}” leads with ${percent(p)}.`,
   needs: (word, head, from, to) =>
     `“${word}” hangs most on head ${head}: without it ${percent(from)} becomes ${percent(to)}.`,
@@ -65,7 +69,8 @@ function usedTraits(traits, model, read) {
     const off = (Array.isArray(given) ? given : []).filter(real);
     const reading = read(text(traits, "text"), off.map(([l, n]) => [l - 1, n - 1]));
     return {
-      reading, off, layer: count(traits, "layer", 1, model.layers, 1), head: count(traits, "head", 0, model.heads, 1),
+      reading, off, layer: count(traits, "layer", 1, model.layers, 1),
+      head: count(traits, "head", 0, model.heads, 1),
       token: Math.min(count(traits, "token", 0, 64, 0), reading.ids.length),
       tried: Math.min(count(traits, "tried", 0, 64, 0), reading.ids.length),
     };
@@ -79,14 +84,16 @@ function sentence({ after, before, off, word, tried, vocabulary, perLayer }) {
   if (off.length) {
     const names = off.map(([l, n]) => WORDS.head(l, n));
     if (Math.abs(after[was] - before[was]) < 0.01) return WORDS.stays(names, guess, after[was]);
-    return WORDS.moves(names, guess, before[was], after[was]) + (is === was ? "" : WORDS.leads(vocabulary[is], after[is]));
+    return WORDS.moves(names, guess, before[was], after[was])
+      + (is === was ? "" : WORDS.leads(vocabulary[is], after[is]));
   }
   if (!tried) return WORDS.sure(word, guess, before[was]);
   const all = tried.costs.flat();
   const most = Math.max(...all);
   const at = all.indexOf(most);
   if (most < NEEDED) return WORDS.spread(guess);
-  return WORDS.needs(guess, WORDS.head(Math.floor(at / perLayer) + 1, (at % perLayer) + 1), tried.p, tried.p - most);
+  return WORDS.needs(guess, WORDS.head(Math.floor(at / perLayer) + 1, (at % perLayer) + 1), tried.p,
+    tried.p - most);
 }
 
 async function render({ model: traits, el }) {
@@ -111,7 +118,8 @@ async function render({ model: traits, el }) {
       set({ off: others.length < off.length ? others : [...off, [l + 1, n + 1]] });
     },
   });
-  const next = bars(view, { caption: WORDS.next, nameTitle: WORDS.word, columns: [{ title: WORDS.probability, role: "output" }] });
+  const next = bars(view, { caption: WORDS.next, nameTitle: WORDS.word,
+    columns: [{ title: WORDS.probability, role: "output" }] });
   const map = heatmap(view, {
     caption: WORDS.map, role: "weight", rowAxis: WORDS.word, columnAxis: WORDS.looks,
     selection, selects: { row: "token", column: "column" },
@@ -131,7 +139,8 @@ async function render({ model: traits, el }) {
   view.panes.append(story.pane, h("div", { class: "p-pane p-head-pane" }, tiles.box), next.pane, map.pane);
 
   /** The word that is followed: the one pointed at, the one chosen, or the last. */
-  const followed = (T) => Math.min(T, selection.now.token !== null ? selection.now.token + 1 : now().token || T) - 1;
+  const followed = (T) => Math.min(T, selection.now.token !== null ? selection.now.token + 1
+    : now().token || T) - 1;
   view.onDispose(selection.subscribe((is, was) => {
     const { token } = selection.picked;
     const { reading, token: told } = now();
@@ -164,15 +173,21 @@ async function render({ model: traits, el }) {
     const all = tried ? trial(reading, tried - 1) : null;
     const known = tried === t + 1 ? all : null;
     const offNames = new Set(off.map(([l, n]) => `${l - 1}.${n - 1}`));
-    tiles.draw({ maps, shown: [layer - 1, head ? head - 1 : null], off: offNames, notes, costs: known?.costs, row: t });
+    tiles.draw({ maps, shown: [layer - 1, head ? head - 1 : null], off: offNames, notes, costs: known?.costs,
+      row: t });
     const [after, before] = [reading.now, reading.plain].map(({ probabilities }) => rowOf(probabilities, t));
     const rows = likeliest(after, before, vocabulary, ROWS);
     const ghost = off.length ? rows.map(([, , p]) => p) : null;
-    next.draw({ names: rows.map(([word]) => word), series: [{ values: rows.map(([, p]) => p), top: 1, ghost }] });
+    next.draw({ names: rows.map(([word]) => word),
+      series: [{ values: rows.map(([, p]) => p), top: 1, ghost }] });
     view.say(sentence({ after, before, off, word: words[t], tried: known, vocabulary, perLayer }));
-    report(traits, { next_words: rows, looks: Array.from(shown.data.subarray(t * T, (t + 1) * T)), losses: all?.costs ?? null });
+    report(traits, { next_words: rows, looks: Array.from(shown.data.subarray(t * T, (t + 1) * T)),
+      losses: all?.costs ?? null });
   });
-  const used = () => { const { layer, head, token, off, tried } = now(); return { layer, head, token, off, tried }; };
+  const used = () => {
+    const { layer, head, token, off, tried } = now();
+    return { layer, head, token, off, tried };
+  };
   return live(traits, view, used);
 }
 

@@ -17,20 +17,27 @@ const named = (s, i) => (s.tokens[i] ? ` (“${s.tokens[i]}”)` : "");
 const leaders = (row) => row.flatMap((x, j) => (four(x) === four(Math.max(...row)) ? [j] : []));
 const best = (row) => row.indexOf(Math.max(...row));
 const WORDS = {
-  title: "Self-attention, step by step", steps: "steps", follow: "follow token", mask: "mask", none: "none", causal: "causal",
+  title: "Self-attention, step by step", steps: "steps", follow: "follow token", mask: "mask", none: "none",
+  causal: "causal",
   token: "token", feature: "feature", query: "query", key: "key", follows: "follows that row",
-  row: "The arithmetic of the row", kept: ["kept for later", "kept till now"], edit: "Edit the numbers", undo: "Undo my edits",
-  maps: { X: "input X", Wq: "weights Wq", Wk: "weights Wk", Wv: "weights Wv", Q: "queries Q", K: "keys K", V: "values V", Kt: "keys Kᵀ",
+  row: "The arithmetic of the row", kept: ["kept for later", "kept till now"], edit: "Edit the numbers",
+  undo: "Undo my edits",
+  maps: { X: "input X", Wq: "weights Wq", Wk: "weights Wk", Wv: "weights Wv", Q: "queries Q", K: "keys K",
+    V: "values V", Kt: "keys Kᵀ",
     scores: "scores Q Kᵀ", scaled: "scaled scores", weights: "weights A", output: "output O" },
   tables: { X: "input X", Wq: "query weights", Wk: "key weights", Wv: "value weights" },
   hidden: (j) => `: key ${j + 1} is hidden`, sum: " is the sum of exp over the row",
   said: {
-    query: (s, i) => `Token ${i + 1}${named(s, i)} asks with q${low(i)}: its row of X meets each column of the query weights.`,
-    key: (s, i) => `Token ${i + 1}${named(s, i)} can be found by k${low(i)}: the same row of X, other weights.`,
-    value: (s, i) => `Token ${i + 1}${named(s, i)} has v${low(i)} to hand over. One row of X has become three vectors.`,
+    query: (s, i) => `Token ${i + 1}${named(s, i)} asks with q${low(i)}: its row of X meets each column `
+      + `of the query weights.`,
+    key: (s, i) => `Token ${i + 1}${named(s, i)} can be found by k${low(i)}: the same row of X, other `
+      + `weights.`,
+    value: (s, i) => `Token ${i + 1}${named(s, i)} has v${low(i)} to hand over. One row of X has become `
+      + `three vectors.`,
     score: (s, i) => `Query ${i + 1} meets all six keys, one dot product each. Key ${best(s.scores[i]) + 1}`
       + `${named(s, best(s.scores[i]))} fits best: ${four(Math.max(...s.scores[i]))}.`,
-    scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. The order stays, the spread shrinks.`,
+    scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. The order `
+      + `stays, the spread shrinks.`,
     softmax: (s, i) => {
       const first = leaders(s.weights[i]);
       const share = format(100 * Math.max(...s.weights[i]), 1);
@@ -51,8 +58,10 @@ const WORDS = {
 /** Every matrix: its role, and the names of its rows and columns: tokens, or 1, 2, 3.
  *  @type {Record<string, [string, boolean?, boolean?]>} */
 const MAPS = {
-  X: ["residual", true], Wq: ["query"], Wk: ["key"], Wv: ["value"], Q: ["query", true], K: ["key", true], V: ["value", true],
-  Kt: ["key", false, true], scores: ["score", true, true], scaled: ["score", true, true], weights: ["weight", true, true], output: ["output", true],
+  X: ["residual", true], Wq: ["query"], Wk: ["key"], Wv: ["value"], Q: ["query", true], K: ["key", true],
+  V: ["value", true],
+  Kt: ["key", false, true], scores: ["score", true, true], scaled: ["score", true, true],
+  weights: ["weight", true, true], output: ["output", true],
 };
 /** The matrices of each step: left, and above or none, and what they make. */
 const SHOWN = {
@@ -64,7 +73,8 @@ const KEPT = { Q: 0, K: 1, V: 2 }; // what waits below the picture, and the step
 
 function read(model) {
   /** @type {any} */
-  const s = { X: numbers(model, "X", T, 3), step: STEPS[count(model, "step", 0, 6)], row: count(model, "row", 1, T, 2) - 1 };
+  const s = { X: numbers(model, "X", T, 3), step: STEPS[count(model, "step", 0, 6)],
+    row: count(model, "row", 1, T, 2) - 1 };
   for (const trait of Object.keys(WEIGHTS)) s[trait] = numbers(model, trait, 3, 3);
   s.mask = choice(model, "mask", ["none", "causal"]) === "causal" ? masks.causal(T) : null;
   s.tokens = words(model, "tokens").length === T ? words(model, "tokens") : Array(T).fill("");
@@ -75,10 +85,12 @@ function read(model) {
   return { ...s, left, made };
 }
 /** Whether a step hides what the mask hides. */
-const masked = (s, name) => (name === "weights" || (name === "scaled" && s.step === "softmax") ? s.mask : null);
+const masked = (s, name) => (name === "weights" || (name === "scaled" && s.step === "softmax") ? s.mask
+  : null);
 /** The size that has the full colour: the largest number that is seen. */
 const topOf = (s, name) => s[name].reduce((most, row, i) =>
-  row.reduce((top, x, j) => (masked(s, name)?.[i][j] === false ? top : Math.max(top, Math.abs(x))), most), 1e-9);
+  row.reduce((top, x, j) => (masked(s, name)?.[i][j] === false ? top : Math.max(top, Math.abs(x))), most),
+    1e-9);
 
 /** The arithmetic of row r: a line for each cell of the result. */
 function lines(s, r) {
@@ -91,23 +103,30 @@ function lines(s, r) {
   const columns = s[s.made][0].map((_, j) => j);
   const result = (j) => cell(s.made, r, j);
   const { step, left, made } = s;
-  if (step === "scale") return columns.map((j) => ({ result: result(j), how: [" = ", cell(left, r, j), " / √3"] }));
+  if (step === "scale") return columns.map((j) =>
+    ({ result: result(j), how: [" = ", cell(left, r, j), " / √3"] }));
   if (step === "score" || step === "mix") {
     return columns.map((j) => ({ result: result(j), how: [
       ...(step === "score" ? [` = q${low(r)}·k${low(j)}`] : []), " = ",
-      ...sum(s[left][r].map((_, n) => [cell(left, r, n), step === "score" ? cell("K", j, n) : cell("V", n, j)])),
+      ...sum(s[left][r].map((_, n) => [cell(left, r, n),
+        step === "score" ? cell("K", j, n) : cell("V", n, j)])),
     ] }));
   }
   if (step === "softmax") {
     const open = s.scaled[r].filter((_, j) => !s.mask || s.mask[r][j]);
-    const shift = Math.max(...open.map(Math.abs)) > 20 ? Math.max(...open) : 0; // exp of a large number says nothing to a reader
+    // exp of a large number says nothing to a reader
+    const shift = Math.max(...open.map(Math.abs)) > 20 ? Math.max(...open) : 0;
     const total = four(open.reduce((all, x) => all + Math.exp(x - shift), 0));
-    const power = (j) => [" = exp(", cell(left, r, j), shift ? ` − ${shift < 0 ? `(${four(shift)})` : four(shift)})` : ")", ` / ${total}`];
-    return [...columns.map((j) => ({ result: result(j), how: s.mask && !s.mask[r][j] ? [WORDS.hidden(j)] : power(j) })),
+    const power = (j) => [" = exp(", cell(left, r, j),
+      shift ? ` − ${shift < 0 ? `(${four(shift)})` : four(shift)})` : ")", ` / ${total}`];
+    return [
+      ...columns.map((j) => ({ result: result(j),
+        how: s.mask && !s.mask[r][j] ? [WORDS.hidden(j)] : power(j) })),
       { result: total, how: [WORDS.sum] }];
   }
   const W = SHOWN[step][1];
-  return columns.map((j) => ({ result: cell(made, r, j), how: [" = ", ...sum(s.X[r].map((_, n) => [cell("X", r, n, typed), cell(W, n, j)]))] }));
+  return columns.map((j) => ({ result: cell(made, r, j),
+    how: [" = ", ...sum(s.X[r].map((_, n) => [cell("X", r, n, typed), cell(W, n, j)]))] }));
 }
 
 /** What is framed in each matrix of the step: the row that is followed, and what makes the cell that is. */
@@ -135,7 +154,8 @@ function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "attention-steps" });
   stepper(view, model, "step", { label: WORDS.steps, steps: STEPS });
   slider(view, model, "row", { label: WORDS.follow, min: 1, max: T });
-  select(view, model, "mask", { label: WORDS.mask, options: [["none", WORDS.none], ["causal", WORDS.causal]] });
+  select(view, model, "mask", { label: WORDS.mask,
+    options: [["none", WORDS.none], ["causal", WORDS.causal]] });
 
   /** @type {{row: number|null, column: number|null}} */
   let hovered = { row: null, column: null };
@@ -161,22 +181,29 @@ function render({ model, el }) {
   const maps = Object.entries(MAPS).map(([name, [role, byToken, toToken]]) => {
     const map = heatmap(view, {
       caption: WORDS.maps[name], role, signed: true, presses: WORDS.follows,
-      rowAxis: byToken ? (toToken ? WORDS.query : WORDS.token) : WORDS.feature, columnAxis: toToken ? WORDS.key : WORDS.feature,
+      rowAxis: byToken ? (toToken ? WORDS.query : WORDS.token) : WORDS.feature,
+      columnAxis: toToken ? WORDS.key : WORDS.feature,
       press: (i, j) => keep(belongs(name, i, j)),
-      point(i, j) { if (i === null) point(null, null); else { const at = belongs(name, i, j); point(at.row, at.column); } },
+      point(i, j) {
+        if (i === null) point(null, null);
+        else { const at = belongs(name, i, j); point(at.row, at.column); }
+      },
     });
     map.pane.dataset.columns = toToken ? "6" : "3";
     if (!byToken) map.pane.dataset.shifted = "";
     panes.set(name, map.pane);
     return { name, draw: map.draw, byToken, toToken };
   });
-  const [times, equals] = ["p-times", "p-equals"].map((kind) => h("span", { class: `p-operator ${kind}`, "aria-hidden": "true" }, "×"));
-  const kept = new Map(Object.keys(KEPT).map((name) => [name, h("span", { class: "p-kept", "data-role": MAPS[name][0] }, name)]));
+  const [times, equals] = ["p-times", "p-equals"].map((kind) =>
+    h("span", { class: `p-operator ${kind}`, "aria-hidden": "true" }, "×"));
+  const kept = new Map(Object.keys(KEPT).map((name) =>
+    [name, h("span", { class: "p-kept", "data-role": MAPS[name][0] }, name)]));
   const till = h("span", {});
   const store = h("p", { class: "p-store" }, till, ...kept.values());
   view.panes.append(...panes.values(), times, equals, store);
   const work = arithmetic(view, { label: WORDS.row, most: T + 1,
-    point: (n) => point(null, n !== null && n < now[now.made][0].length ? n : null), press: (n) => keep({ row: null, column: n }) });
+    point: (n) => point(null, n !== null && n < now[now.made][0].length ? n : null),
+      press: (n) => keep({ row: null, column: n }) });
   view.sentence.after(work.list);
   view.details.before(editors(view, model, Object.entries(WORDS.tables).map(([trait, label]) => ({
     trait, label, rows: trait === "X" ? T : 3, role: WEIGHTS[trait] ?? "residual",
@@ -217,7 +244,8 @@ function render({ model, el }) {
       panes.get(name).dataset.place = place ?? "";
       draw(!place ? null : {
         values: now[name], largest: cell, least: 17, top: topOf(now, name), mask: masked(now, name),
-        rows: byToken && names[0] ? names : [], columns: name === "Kt" && names[0] ? names : [], focus: lit(now, name, row, column),
+        rows: byToken && names[0] ? names : [], columns: name === "Kt" && names[0] ? names : [],
+        focus: lit(now, name, row, column),
       });
     }
     equals.textContent = SIGNS[now.step] ?? "=";
@@ -235,7 +263,8 @@ function render({ model, el }) {
     now = read(model);
     const row = hovered.row ?? now.row;
     const most = now[now.made][0].length;
-    const column = hovered.column !== null && hovered.column < most ? hovered.column : now.column < 0 ? null : now.column;
+    const column = hovered.column !== null && hovered.column < most ? hovered.column : now.column < 0 ? null
+      : now.column;
     const draw = () => paint(row, column);
     if (shown && shown !== now.step) glide.move(things, draw, origins); else draw();
     shown = now.step;
@@ -246,7 +275,8 @@ function render({ model, el }) {
   /** The values that are used for the controls. */
   const used = () => {
     const { column } = read(model);
-    return { step: count(model, "step", 0, 6), row: count(model, "row", 1, T, 2), column: column + 1, mask: choice(model, "mask", ["none", "causal"]) };
+    return { step: count(model, "step", 0, 6), row: count(model, "row", 1, T, 2), column: column + 1,
+      mask: choice(model, "mask", ["none", "causal"]) };
   };
   return live(model, view, used);
 }

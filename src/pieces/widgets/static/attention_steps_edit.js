@@ -8,7 +8,8 @@ export function editors(view, model, tables, say) {
   const start = Object.fromEntries(tables.map(({ trait }) => [trait, model.get(trait)]));
   const [first, ...others] = tables.map(({ trait, rows, role, label, title }) =>
     h("figure", { class: "p-edit" }, h("figcaption", {}, ...title),
-      matrixEditor(view, model, trait, { label, rows, columns: 3, role, read: () => numbers(model, trait, rows, 3) })));
+      matrixEditor(view, model, trait, { label, rows, columns: 3, role,
+        read: () => numbers(model, trait, rows, 3) })));
   const box = h("div", { class: "p-edits" }, first, h("div", { class: "p-edits" }, ...others));
   const undo = () => {
     box.querySelectorAll("input").forEach((input) => input.setAttribute("aria-invalid", "false"));
@@ -19,7 +20,8 @@ export function editors(view, model, tables, say) {
   const back = h("button", { type: "button", class: "p-button p-undo", onclick: undo }, say.undo);
   const kept = JSON.stringify(start);
   const offer = () => {
-    const now = JSON.stringify(Object.fromEntries(Object.keys(start).map((trait) => [trait, model.get(trait)])));
+    const now = JSON.stringify(Object.fromEntries(
+      Object.keys(start).map((trait) => [trait, model.get(trait)])));
     back.hidden = now === kept && !box.querySelector('[aria-invalid="true"]');
   };
   box.addEventListener("input", offer);

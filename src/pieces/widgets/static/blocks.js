@@ -1,4 +1,7 @@
-/** A tensor as blocks, one a number, that move when it takes another shape. Each block keeps its place in memory. */
+/**
+ * A tensor as blocks, one a number, that move when it takes another shape. Each block keeps its
+ * place in memory.
+ */
 import { format, h } from "./dom.js";
 import { forEach } from "./tensor.js";
 import { words } from "./words.js";
@@ -9,7 +12,8 @@ export const PALETTE = ["query", "key", "value", "score", "weight", "output", "r
 const STAGGER = 0.35; // of the way: groups set out one after the other
 
 /**
- * Where the blocks of a shape stand, in blocks: the last two axes are a grid, the third from the end sets grids
+ * Where the blocks of a shape stand, in blocks: the last two axes are a grid, the third from the end sets
+ * grids
  * side by side, the fourth one below the other, and so on in turn.
  * @param {number[]} shape
  */
@@ -36,9 +40,11 @@ export function arrangement(shape) {
 /**
  * `draw(states)`, then `show(position)`: 0 is the first state, 0.5 half way to the second.
  * @param {Object} frame
- * @param {{caption: string, colour?: {state: number, axis: number}, label?: (place: number, value: number) => string,
+ * @param {{caption: string, colour?: {state: number, axis: number}, label?: (place: number, value: number)
+ *   => string,
  *   strides?: boolean}} options
- *   `strides`: whether they are told; `colour`: blocks with the same index on this axis of this state have one colour
+ *   `strides`: whether they are told; `colour`: blocks with the same index on this axis of this state have
+ * one colour
  */
 export function blocks(frame, { caption, colour, label = (place) => String(place), strides = true }) {
   const text = words.blocks;
@@ -64,19 +70,23 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     states.forEach(({ tensor, name }, s) => {
       let n = 0;
       forEach(tensor, (value, index, at) => {
-        if (s && !found.has(at)) throw new RangeError(`${name}: shows a number that the first state has not.`);
+        if (s && !found.has(at)) throw new RangeError(
+          `${name}: shows a number that the first state has not.`);
         if (!s) found.set(at, { places: [], group: 0, value });
         const block = found.get(at);
         block.places[s] = layouts[s].place(index);
         if (colour?.state === s) block.group = index[colour.axis];
         n++;
       });
-      if (n !== found.size) throw new RangeError(`${name}: shows ${n} numbers, the first state ${found.size}.`);
+      if (n !== found.size) throw new RangeError(
+        `${name}: shows ${n} numbers, the first state ${found.size}.`);
     });
     groups = colour ? states[colour.state].tensor.shape[colour.axis] : 1;
     marks = [...found].map(([at, { places, group, value }]) => ({ places, group, node: h("g", {
-      class: "p-block", "data-role": PALETTE[group % PALETTE.length], "data-place": at, "data-group": group, "data-lap": Math.floor(group / PALETTE.length) % 2 },
-    h("rect", { rx: 0.14, x: 0.04, y: 0.04, width: 0.92, height: 0.92 }), h("text", { x: 0.5, y: 0.52 }, label(at, value))) }));
+      class: "p-block", "data-role": PALETTE[group % PALETTE.length], "data-place": at, "data-group": group,
+        "data-lap": Math.floor(group / PALETTE.length) % 2 },
+    h("rect", { rx: 0.14, x: 0.04, y: 0.04, width: 0.92, height: 0.92 }),
+      h("text", { x: 0.5, y: 0.52 }, label(at, value))) }));
     body.replaceChildren(...marks.map(({ node }) => node));
     told = -1;
   }
@@ -95,7 +105,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     const { shape } = states[s].tensor;
     const outer = shape.slice(0, -2);
     const { rows, columns, place } = layouts[s];
-    const corners = outer.reduce((all, n) => all.flatMap((index) => Array.from({ length: n }, (_, i) => [...index, i])), [[]]);
+    const corners = outer.reduce((all, n) =>
+      all.flatMap((index) => Array.from({ length: n }, (_, i) => [...index, i])), [[]]);
     outlines.replaceChildren(...corners.map((index) => {
       const [x, y] = place([...index, 0, 0].slice(-shape.length));
       return h("rect", { x: x - 0.12, y: y - 0.06, width: columns + 0.24, height: rows + 0.12, rx: 0.2 });
@@ -109,7 +120,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     const centre = (s) => (layouts.reduce((most, l) => Math.max(most, l.width), 1) - layouts[s].width) / 2;
     for (const { node, places, group } of marks) {
       const late = groups > 1 ? (STAGGER * group) / (groups - 1) : 0;
-      const share = Math.min(1, Math.max(0, (t - late * Math.min(1, t * 4)) / (1 - STAGGER * (groups > 1 ? 1 : 0)) || 0));
+      const share = Math.min(1,
+        Math.max(0, (t - late * Math.min(1, t * 4)) / (1 - STAGGER * (groups > 1 ? 1 : 0)) || 0));
       const [a, b] = [places[from], places[to]];
       const x = a[0] + centre(from) + (b[0] + centre(to) - a[0] - centre(from)) * share;
       const y = a[1] + (b[1] - a[1]) * share;
@@ -140,7 +152,9 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
   return {
     pane, show,
     /** Ring the blocks whose place in memory says so. @param {(place: number) => boolean} test */
-    ring(test) { for (const { node } of marks) node.classList.toggle("p-ringed", test(Number(node.dataset.place))); },
+    ring(test) {
+      for (const { node } of marks) node.classList.toggle("p-ringed", test(Number(node.dataset.place)));
+    },
     /** @param {State[]} next views of one tensor: all show the same numbers of its memory */
     draw(next) {
       states = next;

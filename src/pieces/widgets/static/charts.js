@@ -1,4 +1,7 @@
-/** Curves on axes, linear or logarithmic: gaps, several runs over each other, and a cursor that reads them. */
+/**
+ * Curves on axes, linear or logarithmic: gaps, several runs over each other, and a cursor that
+ * reads them.
+ */
 import { format, h } from "./dom.js";
 import { median, nearest, thread } from "./paths.js";
 import { oncePerFrame } from "./pulse.js";
@@ -7,27 +10,34 @@ import { extent } from "./tensor.js";
 import { words } from "./words.js";
 
 /** @typedef {ArrayLike<number>} Numbers
- *  @typedef {{name: string, role: string, y?: Numbers, runs?: Numbers[], x?: Numbers, dashed?: boolean, ghost?: Numbers}} Series */
+ *  @typedef {{name: string, role: string, y?: Numbers, runs?: Numbers[], x?: Numbers, dashed?: boolean,
+ * ghost?: Numbers}} Series */
 
 const EDGE = { left: 50, right: 14, top: 12, bottom: 38 };
 
 /** Where a name stands beside its line: to the right, or to the left where the right has no room. */
-const beside = (x, name, right) => (x + 5 + 6.5 * name.length > right ? { x: x - 5, "text-anchor": "end" } : { x: x + 5 });
+const beside = (x, name, right) => (x + 5 + 6.5 * name.length > right ? { x: x - 5, "text-anchor": "end" }
+  : { x: x + 5 });
 
 /**
- * `draw({ x, series, at, marks })`: `x` rises and is shared; a series has `y`, or `runs` (thin, their median thick),
- * and perhaps `ghost`, what it was before. `at` sets the cursor to a value of x; `marks` are { x or y, name }.
+ * `draw({ x, series, at, marks, high })`: `x` rises and is shared; a series has `y`, or `runs` (thin, their
+ * median
+ * thick), and perhaps `ghost`, what it was before. `at` sets the cursor to a value of x; `marks` are { x or
+ * y, name };
+ * the axis reaches `high` at least.
  * @param {Object} frame
  * @param {{caption: string, xTitle: string, yTitle: string, logX?: boolean, logY?: boolean, height?: number,
  *   digits?: number, low?: number, high?: number, read?: (index: number|null) => void}} options
  */
-export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = false, height = 240, digits = 3, low, high, read }) {
+export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = false, height = 240, digits = 3,
+  low, high, read }) {
   const text = words.chart;
   const grid = h("g", { class: "p-chart-grid" });
   const curves = h("g", {});
   const dots = h("g", {});
   const line = h("line", { class: "p-at" });
-  const svg = h("svg", { class: "p-chart", height, tabindex: "0", role: "slider", "aria-label": caption, "aria-valuemin": 0 },
+  const svg = h("svg", { class: "p-chart", height, tabindex: "0", role: "slider", "aria-label": caption,
+    "aria-valuemin": 0 },
     grid, curves, line, dots);
   const key = h("ul", { class: "p-legend p-chart-key" });
   const pane = h("figure", { class: "p-pane p-pane-chart" }, h("figcaption", {}, caption), svg, key);
@@ -43,13 +53,17 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     const fitting = (list, log) => extent(log ? Float64Array.from(list).map((v) => (v > 0 ? v : NaN)) : list);
     const along = fitting(data.x, logX);
     const up = ys.map((y) => fitting(y, logY)).reduce((all, one) =>
-      ({ low: Math.min(all.low, one.low), high: Math.max(all.high, one.high) }), { low: Infinity, high: -Infinity });
-    const [bottom, top] = [Math.min(low ?? Infinity, up.low), Math.max(high ?? -Infinity, up.high)];
+      ({ low: Math.min(all.low, one.low), high: Math.max(all.high, one.high) }),
+        { low: Infinity, high: -Infinity });
+    const [bottom, top] = [Math.min(low ?? Infinity, up.low),
+      Math.max(data.high ?? high ?? -Infinity, up.high)];
     const air = logY ? 0 : 0.04 * (top - bottom || 0);
     const x = makeScale(along.low, along.high, logX);
-    const y = makeScale(low === undefined ? bottom - air : bottom, high === undefined ? top + air : top, logY);
+    const y = makeScale(low === undefined ? bottom - air : bottom, high === undefined ? top + air : top,
+      logY);
     const px = (v) => (x.fits(v) ? EDGE.left + x.share(v) * (width - EDGE.left - EDGE.right) : NaN);
-    const py = (v) => (y.fits(v) ? height - EDGE.bottom - y.share(v) * (height - EDGE.top - EDGE.bottom) : NaN);
+    const py = (v) => (y.fits(v) ? height - EDGE.bottom - y.share(v) * (height - EDGE.top - EDGE.bottom)
+      : NaN);
     return { x, y, px, py };
   }
   function paintAxes() {
@@ -70,8 +84,10 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
           tickName(v, x.log ? undefined : step(xs))),
       ]),
       h("line", { class: "p-base", x1: EDGE.left, x2: right, y1: bottom, y2: bottom }),
-      h("text", { x: (EDGE.left + right) / 2, y: height - 3, "text-anchor": "middle", class: "p-axis" }, xTitle),
-      h("text", { transform: `translate(11 ${(bottom + EDGE.top) / 2}) rotate(-90)`, "text-anchor": "middle", class: "p-axis" }, yTitle),
+      h("text", { x: (EDGE.left + right) / 2, y: height - 3, "text-anchor": "middle", class: "p-axis" },
+        xTitle),
+      h("text", { transform: `translate(11 ${(bottom + EDGE.top) / 2}) rotate(-90)`, "text-anchor": "middle",
+        class: "p-axis" }, yTitle),
       ...(data.marks ?? []).flatMap((m) => (m.y === undefined ? [
         h("line", { class: "p-mark", x1: px(m.x), x2: px(m.x), y1: EDGE.top, y2: bottom }),
         h("text", { class: "p-mark-name", y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }, m.name)]
@@ -87,7 +103,8 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     const path = (s, y, kind) => {
       const { d, alone } = thread({ x: data.x, y }, px, py);
       return h("g", { class: `p-curve p-curve-${kind}`, "data-role": s.role, "data-name": s.name },
-        h("path", { d, "stroke-dasharray": s.dashed ? "6 4" : null }), ...alone.map(([cx, cy]) => h("circle", { cx, cy, r: 2 })));
+        h("path", { d, "stroke-dasharray": s.dashed ? "6 4" : null }),
+          ...alone.map(([cx, cy]) => h("circle", { cx, cy, r: 2 })));
     };
     curves.replaceChildren(...data.series.flatMap((s) => [
       ...(s.ghost ? [path(s, s.ghost, "ghost")] : []),
@@ -106,12 +123,14 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     for (const [name, v] of Object.entries(ends)) line.setAttribute(name, String(v));
     const places = data.series.map((s) => ({ s, y: on ? axes.py(middle(s)[cursor]) : NaN }))
       .filter(({ y }) => Number.isFinite(y));
-    dots.replaceChildren(...places.map(({ s, y }) => h("circle", { class: "p-dot", "data-role": s.role, "data-name": s.name, cx: x, cy: y, r: 4 })));
+    dots.replaceChildren(...places.map(({ s, y }) =>
+      h("circle", { class: "p-dot", "data-role": s.role, "data-name": s.name, cx: x, cy: y, r: 4 })));
     [...key.children].forEach((entry, n) => {
       entry.querySelector("b").textContent = on ? ` ${format(middle(data.series[n])[cursor], digits)}` : "";
     });
     svg.setAttribute("aria-valuenow", String(cursor ?? 0));
-    svg.setAttribute("aria-valuetext", cursor === null ? text.start : text.at(xTitle, format(data.x[cursor], digits),
+    svg.setAttribute("aria-valuetext", cursor === null ? text.start
+      : text.at(xTitle, format(data.x[cursor], digits),
       data.series.map((s) => [s.name, format(middle(s)[cursor], digits)])));
   }
   function move(index) {
@@ -135,7 +154,8 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     const one = Math.max(1, Math.round(data.x.length / Math.max(1, width - EDGE.left - EDGE.right)));
     const from = cursor ?? -one;
     const to = { ArrowRight: from + one, ArrowUp: from + one, ArrowLeft: from - one, ArrowDown: from - one,
-      PageUp: from + 10 * one, PageDown: from - 10 * one, Home: 0, End: data.x.length - 1, Escape: null }[event.key];
+      PageUp: from + 10 * one, PageDown: from - 10 * one, Home: 0, End: data.x.length - 1,
+        Escape: null }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     move(to);
@@ -146,14 +166,22 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
   frame.table(caption, () => data && inTable(data, xTitle, middle));
   return {
     pane,
+    /** Draw curves; `null` puts the chart away, out of the page and out of the table view. */
     draw(next) {
+      pane.hidden = !next;
+      if (!next) {
+        data = null;
+        cursor = settled = null;
+        return;
+      }
       data = { ...next, series: next.series.map((s) => (s.runs ? { ...s, middle: median(s.runs) } : s)) };
       if (data.at !== undefined && data.at !== null) cursor = settled = nearest(data.x, data.at);
       if (cursor >= data.x.length) cursor = settled = null;
       svg.setAttribute("aria-valuemax", String(Math.max(0, data.x.length - 1)));
       svg.setAttribute("aria-description", text.size(data.series.length, data.x.length));
       key.replaceChildren(...data.series.map((s) => h("li", { "data-role": s.role },
-        h("svg", { class: "p-swatch", width: 18, height: 8, "aria-hidden": "true" }, h("path", { d: "M0 4H18", "stroke-dasharray": s.dashed ? "5 3" : null })),
+        h("svg", { class: "p-swatch", width: 18, height: 8, "aria-hidden": "true" },
+          h("path", { d: "M0 4H18", "stroke-dasharray": s.dashed ? "5 3" : null })),
         s.name, h("b", {}))));
       paint();
     },
@@ -165,9 +193,11 @@ const ROWS = 200;
 /** The numbers as a table: every point, or of very many as many as can be read, evenly spread. */
 function inTable({ x, series }, xTitle, middle) {
   const n = x.length;
-  const picks = Array.from({ length: Math.min(n, ROWS) }, (_, i) => (n <= ROWS ? i : Math.round((i * (n - 1)) / (ROWS - 1))));
+  const places = Array.from(x).every(Number.isInteger) ? 0 : 3; // a step is counted, 5 and not 5.000
+  const picks = Array.from({ length: Math.min(n, ROWS) },
+    (_, i) => (n <= ROWS ? i : Math.round((i * (n - 1)) / (ROWS - 1))));
   return {
     head: [xTitle, ...series.map((s) => s.name)],
-    rows: picks.map((i) => [format(x[i], 3), ...series.map((s) => format(middle(s)[i], 4))]),
+    rows: picks.map((i) => [format(x[i], places), ...series.map((s) => format(middle(s)[i], 4))]),
   };
 }

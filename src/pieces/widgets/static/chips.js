@@ -5,7 +5,8 @@ import { keyed } from "./keyed.js";
 /** @typedef {{text: string, known?: boolean, label?: string}} Chip */
 
 /**
- * @param {{label: string, selection?: ReturnType<typeof import("./selection.js").createSelection>, axis?: string}} options
+ * @param {{label: string, selection?: ReturnType<typeof import("./selection.js").createSelection>, axis?:
+ *   string}} options
  *   the selection that the words share; `axis` is what they are in it, "token" where nothing else is said
  */
 export function chips({ label, selection, axis = "token" }) {
@@ -14,7 +15,8 @@ export function chips({ label, selection, axis = "token" }) {
   let items = [];
   const list = keyed(box, {
     key: (_, n) => n,
-    make: () => h("span", { class: "p-chip", role: selection ? "radio" : "listitem", tabindex: selection ? "-1" : null }),
+    make: () => h("span", { class: "p-chip", role: selection ? "radio" : "listitem",
+      tabindex: selection ? "-1" : null }),
     update(node, item, n) {
       if (node.textContent !== item.text) node.textContent = item.text;
       node.dataset.at = String(n);

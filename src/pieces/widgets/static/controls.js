@@ -14,32 +14,44 @@ function set(node, name, value) {
 }
 
 /** A slider. `max` may be a function, where another control decides how far this one goes.
- *  `scale: "power"` steps through powers of two; `into` is where it stands, above the panes if not said.
+ *  `scale: "power"` steps through powers of two, or of `radix`, "ten" through whole powers of ten; `stops`
+ *  gives the values themselves, of which the trait's must be one. `into` is where it stands, above the
+ *  panes if not said.
  *  @param {Object} frame @param {Object} model @param {string} trait
- *  @param {{label: string, min: number, max: number|(() => number), step?: number, scale?: "power", into?: Element,
- *    show?: (n: number) => string}} options */
-export function slider(frame, model, trait, { label, min, max, step = 1, scale, into = frame.controls, show = plain }) {
-  const power = scale === "power";
+ *  @param {{label: string, min?: number, max?: number|(() => number), step?: number, scale?: "power"|"ten",
+ *    radix?: number, stops?: () => number[], into?: Element, show?: (n: number) => string}} options */
+export function slider(frame, model, trait, options) {
+  const { label, min = 0, max = 0, step = 1, scale, radix = 2, stops } = options;
+  const { into = frame.controls, show = plain } = options;
   const most = typeof max === "function" ? max : () => max;
-  const toThumb = (value) => (power ? Math.log2(value) : value);
+  const power = (value) => Number((Math.log(value) / Math.log(radix)).toFixed(9));
+  const scaled = { power, ten: Math.log10 }[scale] ?? ((value) => value);
+  const toThumb = (value) => (stops ? stops().indexOf(value) : scaled(value));
   /** The nearest stop of a thumb, which stands between two where Python put it there. */
   const stop = (at) => Math.round(at / step) * step;
-  const toTrait = (at) => (power ? 2 ** stop(at) : Number(stop(at).toFixed(6)));
+  const toTrait = (at) => {
+    if (stops) return stops()[stop(at)];
+    if (scale === "power") return radix ** stop(at);
+    return Number(scale === "ten" ? `1e${stop(at)}` : stop(at).toFixed(6));
+  };
+  const held = (value) => (stops ? value : clamp(value, min, most(), min));
   const id = unique();
   const output = h("output", { for: id, "aria-live": "off" }); // the slider itself speaks
   const input = h("input", {
-    id, type: "range", min: toThumb(min),
-    oninput: () => commit(model, trait, clamp(toTrait(Number(input.value)), min, most(), min)),
+    id, type: "range", min: stops ? 0 : scaled(min),
+    "data-radix": { power: radix, ten: 10 }[scale] ?? null,
+    oninput: () => commit(model, trait, held(toTrait(Number(input.value)))),
   });
-  const box = h("div", { class: "p-control", "data-trait": trait }, h("label", { for: id }, label), output, input);
+  const box = h("div", { class: "p-control", "data-trait": trait }, h("label", { for: id }, label), output,
+    input);
   into.append(box);
   frame.onDraw(() => {
-    const high = most();
-    const value = clamp(model.get(trait), min, high, min);
+    const value = held(model.get(trait));
     const at = toThumb(value);
     // In this order: a thumb is held within the bounds and the steps that stand when it is put.
-    set(input, "max", toThumb(high));
+    set(input, "max", stops ? stops().length - 1 : scaled(most()));
     set(input, "step", Math.abs(stop(at) - at) < 1e-9 ? step : "any");
+    if (stops) input.dataset.stops = stops().join(" ");
     if (input.value !== String(at)) input.value = String(at);
     const text = show(value);
     if (output.value !== text) { output.value = text; input.setAttribute("aria-valuetext", text); }
@@ -47,7 +59,10 @@ export function slider(frame, model, trait, { label, min, max, step = 1, scale, 
   return { box, show(visible) { box.hidden = !visible; } };
 }
 
-/** A choice among words: a native list, which phones and screen readers know. `before` sets what goes with it. */
+/**
+ * A choice among words: a native list, which phones and screen readers know. `before` sets what
+ * goes with it.
+ */
 export function select(frame, model, trait, { label, options, before = () => {} }) {
   const id = unique();
   const input = h("select", { id, onchange: () => choose(input.value) },
@@ -82,10 +97,13 @@ export function button(frame, { label, press }) {
 export function stepper(frame, model, trait, { label, steps }) {
   const go = (to) => commit(model, trait, clamp(to, 0, steps.length - 1, 0));
   const now = () => Math.round(clamp(model.get(trait), 0, steps.length - 1, 0));
-  const back = h("button", { type: "button", class: "p-button", "aria-label": "Previous step", onclick: () => go(now() - 1) }, "‹");
-  const on = h("button", { type: "button", class: "p-button", "aria-label": "Next step", onclick: () => go(now() + 1) }, "›");
+  const back = h("button", { type: "button", class: "p-button", "aria-label": "Previous step",
+    onclick: () => go(now() - 1) }, "‹");
+  const on = h("button", { type: "button", class: "p-button", "aria-label": "Next step",
+    onclick: () => go(now() + 1) }, "›");
   const stops = steps.map((name, i) =>
-    h("button", { type: "button", class: "p-step", onclick: () => go(i) }, h("b", {}, `${i + 1}`), ` ${name}`));
+    h("button", { type: "button", class: "p-step", onclick: () => go(i) }, h("b", {}, `${i + 1}`),
+      ` ${name}`));
   const box = h("div", { class: "p-stepper", "data-trait": trait, role: "group", "aria-label": label },
     back, h("div", { class: "p-steps" }, ...stops), on);
   frame.controls.append(box);
@@ -97,18 +115,20 @@ export function stepper(frame, model, trait, { label, steps }) {
   return { box };
 }
 
-/** A field for one number. What is typed stays; only a finite number in range is used. */
-export function numberField({ label, low, high, value, change, complain = () => {} }) {
+/** A field for one number. What is typed stays; only a finite number in range is used.
+ *  An arrow key adds `by`. */
+export function numberField({ label, low, high, value, change, by = 0.1, complain = () => {} }) {
   let typing = false;
   const input = h("input", {
-    type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", class: "p-number", "aria-label": label,
+    type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", class: "p-number",
+    "aria-label": label,
     oninput: () => { typing = true; judge(); },
     onblur: () => { typing = false; },
     onkeydown: (event) => {
-      const by = { ArrowUp: 0.1, ArrowDown: -0.1 }[event.key];
-      if (!by) return;
+      const step = { ArrowUp: by, ArrowDown: -by }[event.key];
+      if (!step) return;
       event.preventDefault();
-      const next = clamp(Math.round((value() + by) * 1000) / 1000, low, high, 0);
+      const next = clamp(Math.round((value() + step) * 1000) / 1000, low, high, 0);
       input.value = String(next);
       judge();
     },
@@ -117,7 +137,8 @@ export function numberField({ label, low, high, value, change, complain = () => 
     const number = parseNumber(input.value);
     const good = Number.isFinite(number) && number >= low && number <= high;
     input.setAttribute("aria-invalid", String(!good));
-    input.title = good ? "" : `“${input.value.slice(0, 12)}” is not a number from ${format(low, 0)} to ${format(high, 0)}: ${format(value())} stays in use.`;
+    input.title = good ? "" : `“${input.value.slice(0, 12)}” is not a number from ${plain(low)} to `
+      + `${plain(high)}: ${value() > 999 ? plain(value()) : format(value())} stays in use.`;
     complain();
     if (good) change(number);
   }
@@ -133,19 +154,23 @@ export function numberField({ label, low, high, value, change, complain = () => 
 
 /** A matrix whose cells can be edited: one trait, nested lists. What is no number is said below it.
  *  @param {Object} frame @param {Object} model @param {string} trait
- *  @param {{label: string, rows: number, columns: number, role: string, read: () => number[][], rowNames?: string[]}} options */
+ *  @param {{label: string, rows: number, columns: number, role: string, read: () => number[][], rowNames?:
+ * string[]}} options */
 export function matrixEditor(frame, model, trait, { label, rows, columns, role, read, rowNames }) {
   const fields = [];
   const body = h("tbody", {});
   const note = h("p", { class: "p-note", role: "status" });
-  const complain = () => { note.textContent = body.querySelector('[aria-invalid="true"]')?.getAttribute("title") ?? ""; };
+  const complain = () => {
+    note.textContent = body.querySelector('[aria-invalid="true"]')?.getAttribute("title") ?? "";
+  };
   for (let i = 0; i < rows; i++) {
     const line = h("tr", {}, rowNames ? h("th", { scope: "row" }, rowNames[i]) : null);
     for (let j = 0; j < columns; j++) {
       const field = numberField({
         label: `${label}, row ${i + 1}, column ${j + 1}`, low: -100, high: 100,
         value: () => read()[i][j], complain,
-        change: (number) => commit(model, trait, read().map((row, r) => row.map((x, c) => (r === i && c === j ? number : x)))),
+        change: (number) => commit(model, trait,
+          read().map((row, r) => row.map((x, c) => (r === i && c === j ? number : x)))),
       });
       fields.push(field);
       line.append(h("td", {}, field.input));

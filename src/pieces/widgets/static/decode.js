@@ -10,7 +10,8 @@ const viewOf = (bytes) => (bytes instanceof ArrayBuffer ? new DataView(bytes)
 /** @param {Bytes} bytes @param {number} each @param {string} kind */
 function counted(bytes, each, kind) {
   const view = viewOf(bytes);
-  if (view.byteLength % each) throw new RangeError(`${view.byteLength} bytes are no whole number of ${kind} values.`);
+  if (view.byteLength % each) throw new RangeError(
+    `${view.byteLength} bytes are no whole number of ${kind} values.`);
   return { view, n: view.byteLength / each };
 }
 
@@ -47,7 +48,8 @@ export function decodeFloat32(bytes) {
  *  @param {Bytes} bytes @param {ArrayLike<number>} scales */
 export function decodeInt8(bytes, scales) {
   const { view, n } = counted(bytes, 1, "int8");
-  if (scales.length === 0 || n % scales.length) throw new RangeError(`${n} int8 values do not make ${scales.length} rows.`);
+  if (scales.length === 0 || n % scales.length) throw new RangeError(
+    `${n} int8 values do not make ${scales.length} rows.`);
   const columns = n / scales.length;
   const out = new Float32Array(n);
   for (let i = 0; i < n; i++) out[i] = view.getInt8(i) * scales[Math.floor(i / columns)];
@@ -55,7 +57,8 @@ export function decodeInt8(bytes, scales) {
 }
 
 /** A tensor from bytes.
- *  @param {{dtype: "float32"|"float16"|"int8", shape: number[], bytes: Bytes, scales?: ArrayLike<number>}} packed */
+ *  @param {{dtype: "float32"|"float16"|"int8", shape: number[], bytes: Bytes, scales?: ArrayLike<number>}}
+ * packed */
 export function decode({ dtype, shape, bytes, scales }) {
   const wanted = size(shape) * { float32: 4, float16: 2, int8: 1 }[dtype];
   const found = viewOf(bytes).byteLength;

@@ -22,7 +22,8 @@ const KINDS = {
 export function lookUp({ data, shape: [V, D] }, ids, scale = 1) {
   const x = new Float32Array(ids.length * D);
   ids.forEach((id, t) => {
-    if (!(Number.isInteger(id) && id >= 0 && id < V)) throw new RangeError(`ids: ${id} is no token; there are ${V}.`);
+    if (!(Number.isInteger(id) && id >= 0 && id < V)) throw new RangeError(
+      `ids: ${id} is no token; there are ${V}.`);
     for (let d = 0; d < D; d++) x[t * D + d] = Math.fround(scale) * data[id * D + d];
   });
   return x;
@@ -32,7 +33,8 @@ export function lookUp({ data, shape: [V, D] }, ids, scale = 1) {
 export function decoderOnly({ kind, config, tensors: weights }) {
   const { n_layers: layers, n_heads: heads, n_kv_heads: kvHeads = null, norm_eps: eps } = config;
   const style = { pre: true, kind: KINDS[kind].norm, eps };
-  if (config.rope_scaling) throw new RangeError("rope_scaling: the page computes plain rotary positions only.");
+  if (config.rope_scaling) throw new RangeError(
+    "rope_scaling: the page computes plain rotary positions only.");
   const table = need(weights, "embedding.weight");
   const D = table.shape[1];
   const places = weights.get("position.weight");
@@ -48,7 +50,8 @@ export function decoderOnly({ kind, config, tensors: weights }) {
     const attend = attention(weights, `${name}.attention`, sizes);
     const first = residual(weights, `${name}.attention_residual`, style);
     const second = residual(weights, `${name}.feed_forward_residual`, style);
-    const feed = weights.has(`${name}.feed_forward.router.gate.weight`) ? mixture(weights, `${name}.feed_forward`, config.k)
+    const feed = weights.has(`${name}.feed_forward.router.gate.weight`)
+      ? mixture(weights, `${name}.feed_forward`, config.k)
       : weights.has(`${name}.feed_forward.up.weight`)
         ? feedForward(weights, `${name}.feed_forward`, config.activation ?? KINDS[kind].activation) : null;
     /** @param {Float32Array} x @param {number} T @param {Watcher} watch @param {object} options */

@@ -12,7 +12,8 @@ const FOCUSABLE = new Set(["input", "select", "button", "summary"]);
  *  @returns {K extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[K]
  *    : K extends keyof SVGElementTagNameMap ? SVGElementTagNameMap[K] : HTMLElement} */
 export function h(tag, attributes = {}, ...children) {
-  const node = /** @type {any} */ (SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag));
+  const node = /** @type {any} */ (SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag)
+    : document.createElement(tag));
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -102,7 +103,8 @@ export function onWidth(node, redraw) {
   const take = (width) => { if (width > 0 && width !== last) redraw((last = width)); };
   const observer = new ResizeObserver((entries) => take(Math.floor(entries[0].contentRect.width)));
   observer.observe(node);
-  return { read: () => Math.floor(node.getBoundingClientRect().width), take, stop: () => observer.disconnect() };
+  return { read: () => Math.floor(node.getBoundingClientRect().width), take,
+    stop: () => observer.disconnect() };
 }
 
 /** Read the role colours of the theme in force where `node` stands, as [r, g, b]. */

@@ -21,9 +21,11 @@ export function encoderDecoder({ config, tensors: weights }) {
    * @param {string} name
    */
   function stack(name) {
-    const style = /** @type {const} */ ({ pre: weights.has(`${name}.final_norm.weight`), kind: "layer", eps });
+    const style = /** @type {const} */ ({ pre: weights.has(`${name}.final_norm.weight`), kind: "layer",
+      eps });
     const close = norm(weights, `${name}.final_norm`, "layer", eps);
-    const blocks = Array.from({ length: layers }, (_, l) => block(`${name}.blocks.${l}`, style, name === "decoder"));
+    const blocks = Array.from({ length: layers },
+      (_, l) => block(`${name}.blocks.${l}`, style, name === "decoder"));
     /**
      * @param {Float32Array} x
      * @param {number} T
@@ -45,9 +47,11 @@ export function encoderDecoder({ config, tensors: weights }) {
    */
   function block(name, style, writes) {
     const attend = attention(weights, `${name}.attention`, { heads, kvHeads: heads, causal: writes });
-    const look = writes ? attention(weights, `${name}.cross_attention`, { heads, kvHeads: heads, causal: false }) : null;
+    const look = writes ? attention(weights, `${name}.cross_attention`,
+      { heads, kvHeads: heads, causal: false }) : null;
     const feed = feedForward(weights, `${name}.feed_forward`, "relu");
-    const [first, second, third] = ["attention", "cross", "feed_forward"].map((part) => residual(weights, `${name}.${part}_residual`, style));
+    const [first, second, third] = ["attention", "cross",
+      "feed_forward"].map((part) => residual(weights, `${name}.${part}_residual`, style));
     /**
      * @param {Float32Array} x
      * @param {number} T
@@ -85,13 +89,16 @@ export function encoderDecoder({ config, tensors: weights }) {
     /** Read the source. @param {number[]} source @param {Watcher} watch @returns {Remembered} */
     start(source, watch) {
       const x = embedded(table, source, 0, "embedding", watch);
-      return { context: encoder(x, source.length, watch, { own: caches() }), own: caches(), source: caches(), length: 0 };
+      return { context: encoder(x, source.length, watch, { own: caches() }), own: caches(), source: caches(),
+        length: 0 };
     },
-    /** The logits of these target tokens, which follow on those remembered. @param {Remembered} memory @param {number[]} ids
+    /** The logits of these target tokens, which follow on those remembered. @param {Remembered} memory
+     * @param {number[]} ids
      *  @param {Watcher} watch @param {{last?: boolean}=} options */
     logits(memory, ids, watch, { last = false } = {}) {
       const T = ids.length;
-      const x = embedded(targets, ids, memory.length, targets === table ? "embedding" : "target_embedding", watch);
+      const x = embedded(targets, ids, memory.length, targets === table ? "embedding" : "target_embedding",
+        watch);
       const y = decoder(x, T, watch, memory);
       memory.length += T;
       return read(last ? y.slice((T - 1) * D) : y, last ? 1 : T, watch);

@@ -1,10 +1,12 @@
 /** A mask to fill in: press the cells that may attend, then check. */
-import { frame, guard, h, heatmap, legend, live, numbers, remembered, report, text as read, words } from "./kit.js";
+import { frame, guard, h, heatmap, legend, live, numbers, remembered, report, text as read,
+  words } from "./kit.js";
 
-const LARGEST = 40; // px of a cell
+const [LARGEST, LETTER] = [40, 6.5]; // px of a cell, and of a letter of a name
 const TRIES = 2; // wrong answers after which the right one may be seen
 const WORDS = {
-  title: "Fill in the mask", press: "Press the cells that may attend", pressed: "Press the cells", check: "Check", which: "Show which",
+  title: "Fill in the mask", cells: "Fill in the cells", row: "row", column: "column",
+  press: "Press the cells that may attend", pressed: "Press the cells", check: "Check", which: "Show which",
   answer: "Show the answer", may: "may attend", masked: "masked", wrong: "wrong",
   cell: (query, key, state) => `query ${query}, key ${key}: ${state}`,
   other: (row, column, state) => `${row}, ${column}: ${state}`,
@@ -14,7 +16,9 @@ const WORDS = {
 };
 
 function render({ model, el }) {
-  const view = frame(el, { title: WORDS.title, name: "fill-mask", heading: false });
+  const given = words(model, "marks"); // what a pressed cell means, where this is no mask
+  const other = given.length === 2;
+  const view = frame(el, { title: other ? WORDS.cells : WORDS.title, name: "fill-mask", heading: false });
   const side = (list) => Math.min(12, Math.max(1, Array.isArray(list) ? list.length : 0));
   const [T, S] = [side(model.get("answer")), side(model.get("answer")?.[0])];
   const kept = remembered(`mask:${read(model, "question")}`);
@@ -25,7 +29,8 @@ function render({ model, el }) {
   function sized(text) {
     try {
       const mask = JSON.parse(text);
-      return mask.length === T && mask.every((row) => row.length === S) ? mask.map((row) => row.map(Boolean)) : null;
+      return mask.length === T && mask.every((row) => row.length === S) ? mask.map((row) => row.map(Boolean))
+        : null;
     } catch { return null; }
   }
   function put(i, j) {
@@ -65,14 +70,18 @@ function render({ model, el }) {
     verdict("shown", WORDS.shown(read(model, "why")));
     reveal.hidden = true;
   }
-  const given = words(model, "marks"); // what a pressed cell means, where this is no mask
-  const [open, closed] = given.length === 2 ? given : [WORDS.may, WORDS.masked];
+  const [open, closed] = other ? given : [WORDS.may, WORDS.masked];
   const name = (list, at) => words(model, list)[at] || String(at + 1);
   const grid = heatmap(view, {
-    caption: given.length === 2 ? WORDS.pressed : WORDS.press, role: "query", press: put, tellInCaption: true,
-    speak: (i, j) => (given.length === 2 ? WORDS.other : WORDS.cell)(name("rows", i), name("columns", j), filled[i][j] ? open : closed),
+    caption: other ? WORDS.pressed : WORDS.press, role: "query", press: put, tellInCaption: true,
+    ...(other ? { rowAxis: WORDS.row, columnAxis: WORDS.column } : {}),
+    speak: (i, j) => (other ? WORDS.other : WORDS.cell)(name("rows", i), name("columns", j),
+      filled[i][j] ? open : closed),
   });
-  grid.pane.style.maxWidth = `${S * LARGEST + 66}px`; // the frame of the focus fits the grid
+  // The frame of the focus fits the grid and its names; what is read above them may be wider.
+  const long = (list) => Math.max(1, ...words(model, list).map((one) => one.length)) * LETTER;
+  const aslant = long("columns") > LARGEST ? Math.max(0, 0.72 * long("columns") - LARGEST / 2) : 0;
+  grid.board.style.maxWidth = `${Math.ceil(S * LARGEST + long("rows") + 12 + aslant)}px`;
   const question = h("p", { class: "p-question" });
   const press = (words, onclick) => h("button", { type: "button", class: "p-button", onclick }, words);
   const show = press(WORDS.which, () => { marks = wrong(); view.redraw(); });
@@ -83,7 +92,8 @@ function render({ model, el }) {
     h("div", { class: "p-answer" }, press(WORDS.check, check), show, reveal), view.sentence));
   view.onDraw(() => {
     question.textContent = read(model, "question");
-    grid.draw({ values: filled.map((row) => row.map(Number)), mask: filled, marks, top: 1, print: false, largest: LARGEST,
+    grid.draw({ values: filled.map((row) => row.map(Number)), mask: filled, marks, top: 1, print: false,
+      largest: LARGEST,
       rows: words(model, "rows"), columns: words(model, "columns") });
   });
   return live(model, view);

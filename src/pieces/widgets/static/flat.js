@@ -135,16 +135,17 @@ export function softmaxInPlace(x, a, n) {
  * Φ(x), the chance that a standard normal number is smaller (Numerical Recipes' erfc, within 1.2e-7).
  * @param {number} x
  */
-function normalBelow(x) {
+export function normalBelow(x) {
   const z = Math.abs(x) / Math.SQRT2;
   const t = 1 / (1 + z / 2);
-  const terms = [1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277];
+  const terms = [1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587,
+    -0.82215223, 0.17087277];
   const series = terms.reduceRight((sum, term) => (sum + term) * t, 0);
   const tail = (t * Math.exp(-z * z - 1.26551223 + series)) / 2;
   return x > 0 ? 1 - tail : tail;
 }
 
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
+export const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 /** The activations of `pieces.feedforward`. @type {Record<string, (x: number) => number>} */
 export const activations = {
   relu: (x) => (x > 0 ? x : 0),

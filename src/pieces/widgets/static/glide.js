@@ -21,7 +21,8 @@ export function glides(box, duration = 700) {
     stop,
     /** Change the picture, and let what stands elsewhere than before come from there; what is new fades in.
      *  @param {() => Things} things @param {() => void} change
-     *  @param {(name: string) => string[]} origins the things that one may have come from, the likeliest first */
+     *  @param {(name: string) => string[]} origins the things that one may have come from, the likeliest
+     * first */
     move(things, change, origins = (name) => [name]) {
       if (still()) return change();
       const frame = place(box);
@@ -35,14 +36,17 @@ export function glides(box, duration = 700) {
         const from = origins(name).map((other) => before.get(other)).find(Boolean);
         if (!to) continue;
         if (!from) {
-          running.push(node.animate([{ opacity: 0 }, { opacity: 0, offset: 0.5 }, { opacity: 1 }], { duration }));
+          running.push(node.animate([{ opacity: 0 }, { opacity: 0, offset: 0.5 }, { opacity: 1 }],
+            { duration }));
           continue;
         }
         const [x, y] = [from.x - frame.x - to.x + now.x, from.y - frame.y - to.y + now.y];
         const [a, b] = [from.w / to.w, from.h / to.h];
         if (Math.abs(x) < 1 && Math.abs(y) < 1 && Math.abs(a - 1) < 0.02) continue;
-        const start = { transformOrigin: "0 0", transform: `translate(${x}px, ${y}px) scale(${a}, ${b})`, zIndex: 2 };
-        running.push(node.animate([start, { transformOrigin: "0 0", transform: "none", zIndex: 2 }], { duration, easing: EASE }));
+        const start = { transformOrigin: "0 0", transform: `translate(${x}px, ${y}px) scale(${a}, ${b})`,
+          zIndex: 2 };
+        running.push(node.animate([start, { transformOrigin: "0 0", transform: "none", zIndex: 2 }],
+          { duration, easing: EASE }));
       }
     },
   };

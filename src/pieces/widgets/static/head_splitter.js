@@ -84,7 +84,8 @@ function render({ model, el }) {
   });
   const shape = Array.from({ length: 7 }, () => h("span", { class: "p-line-shape" }));
   const lines = WORDS.lines.map((line, n) =>
-    h("button", { type: "button", class: "p-line", onclick: () => film.glide(n) }, h("code", {}, line), shape[n]));
+    h("button", { type: "button", class: "p-line", onclick: () => film.glide(n) }, h("code", {}, line),
+      shape[n]));
   /** @type {[string, string, number][]} */
   const controls = [["B", WORDS.batch, 2], ["T", WORDS.tokens, MOST_T], ["heads", WORDS.heads, MOST_H],
     ["head_dim", WORDS.size, MOST_K]];

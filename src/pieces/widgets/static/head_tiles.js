@@ -24,7 +24,8 @@ function tile(l, n, { say, show, turn }) {
   const cost = h("span", { class: "p-head-cost", title: "", hidden: true }, loss);
   const pick = h("button", { type: "button", class: "p-head-pick", onclick: () => show(l, n) },
     h("span", { class: "p-head-map" }, canvas, line), note, cost);
-  const check = h("input", { type: "checkbox", "aria-label": say.on(l + 1, n + 1), onchange: () => turn(l, n) });
+  const check = h("input", { type: "checkbox", "aria-label": say.on(l + 1, n + 1),
+    onchange: () => turn(l, n) });
   const name = h("label", {}, check, say.head(l + 1, n + 1));
   return { canvas, line, note, loss, cost, pick, check, node: h("div", { class: "p-head" }, name, pick) };
 }
@@ -41,7 +42,8 @@ function tile(l, n, { say, show, turn }) {
 export function headTiles({ layers, heads, ...options }) {
   const { say } = options;
   const box = h("div", { class: "p-heads" });
-  const tiles = Array.from({ length: layers }, (_, l) => Array.from({ length: heads }, (_, n) => tile(l, n, options)));
+  const tiles = Array.from({ length: layers },
+    (_, l) => Array.from({ length: heads }, (_, n) => tile(l, n, options)));
   const style = `--heads:${Math.min(heads, 8)}`;
   tiles.forEach((row, l) => box.append(h("p", { class: "p-head-layer" }, say.layer(l)),
     h("div", { class: "p-head-line", style }, ...row.map((one) => one.node))));

@@ -14,29 +14,38 @@ function reader(given) {
   if (!given) return null;
   const t = fromNested(given);
   const [down, across] = t.strides;
-  return { T: t.shape[0], S: t.shape[1] ?? 0, tensor: t, at: (i, j) => t.data[t.offset + i * down + j * across] };
+  return { T: t.shape[0], S: t.shape[1] ?? 0, tensor: t,
+    at: (i, j) => t.data[t.offset + i * down + j * across] };
 }
 
 /**
  * @param {Object} frame
  * @param {{caption: string, role: string, rowAxis?: string, columnAxis?: string, signed?: boolean,
- *   digits?: number, press?: (i: number, j: number) => void, presses?: string, point?: (i: number|null, j: number|null) => void,
+ *   digits?: number, press?: (i: number, j: number) => void, presses?: string, point?: (i: number|null, j:
+ * number|null) => void,
  *   speak?: (i: number, j: number) => string, tellInCaption?: boolean,
- *   selection?: ReturnType<typeof import("./selection.js").createSelection>, selects?: {row?: string, column?: string},
- *   arranged?: (layout: import("./heatmap_cells.js").Layout) => void}} options `arranged` hears where the cells stand
- * `draw({ values, mask, top, rows, columns, focus, marks, ghost, least })`: `mask` false = hatched; `marks` outlines cells;
+ *   selection?: ReturnType<typeof import("./selection.js").createSelection>, selects?: {row?: string,
+ * column?: string},
+ *   arranged?: (layout: import("./heatmap_cells.js").Layout) => void}} options `arranged` hears where the
+ * cells stand
+ * `draw({ values, mask, top, rows, columns, focus, marks, ghost, least })`: `mask` false = hatched; `marks`
+ * outlines cells;
  * `least` is the side of the smallest cell that has its number;
- * `focus` is a row, or { row, column, cell: { i, j } }; `ghost` the values before. Values are a tensor or nested lists.
- * A cell is read in a tip beside it, or in the caption, where cells are drawn by hand and none may be covered.
+ * `focus` is a row, or { row, column, cell: { i, j } }; `ghost` the values before. Values are a tensor or
+ * nested lists.
+ * A cell is read in a tip beside it, or in the caption, where cells are drawn by hand and none may be
+ * covered.
  */
 export function heatmap(frame, options) {
-  const { caption, role, rowAxis = "query", columnAxis = "key", signed = false, digits = 2, selection, selects = { row: "row", column: "column" } } = options;
+  const { caption, role, rowAxis = "query", columnAxis = "key", signed = false, digits = 2, selection,
+    selects = { row: "row", column: "column" } } = options;
   const text = words.heatmap;
   const canvas = h("canvas", { "aria-hidden": "true", width: 0, height: 0 });
   const over = overlay();
   const voice = h("span", { class: "p-hidden", role: "status" });
   const tip = h("div", { class: "p-tip", hidden: true });
-  const board = h("div", { class: "p-board", tabindex: "0", role: "application", "aria-roledescription": text.kind, "aria-label": caption }, canvas, over.svg, tip);
+  const board = h("div", { class: "p-board", tabindex: "0", role: "application",
+    "aria-roledescription": text.kind, "aria-label": caption }, canvas, over.svg, tip);
   const label = h("figcaption", {}, caption);
   const note = h("p", { class: "p-odd", hidden: true });
   const pane = h("figure", { class: "p-pane" }, label, board, note, voice);
@@ -68,7 +77,8 @@ export function heatmap(frame, options) {
     brush.clearRect(0, 0, width, layout.height);
     const [ghost, marks] = [reader(picture.ghost), picture.marks];
     paintCells(brush, layout, {
-      value: grid.at, open, digits, print: picture.print !== false, least: picture.least, top: picture.top ?? (picture.extent.most || 1e-9),
+      value: grid.at, open, digits, print: picture.print !== false, least: picture.least,
+      top: picture.top ?? (picture.extent.most || 1e-9),
       ghost: ghost && ghost.T === grid.T && ghost.S === grid.S ? ghost.at : null,
       mark: marks ? (i, j) => Boolean(marks[i]?.[j]) : null,
     }, look.ramp, look.hatch, look.family);
@@ -80,7 +90,8 @@ export function heatmap(frame, options) {
   function focus() {
     if (!picture) return;
     const told = typeof picture.focus === "number" ? { row: picture.focus } : picture.focus ?? {};
-    const shared = selection ? { row: selection.now[selects.row], column: selection.now[selects.column] } : {};
+    const shared = selection ? { row: selection.now[selects.row], column: selection.now[selects.column] }
+      : {};
     const keys = cursor && byKeys && document.activeElement === board ? { cell: cursor } : {};
     over.frame({ ...shared, ...told, ...keys });
   }
@@ -90,7 +101,8 @@ export function heatmap(frame, options) {
     const odd = text.odd(nan, infinite);
     note.hidden = !odd && T * S > 0;
     note.textContent = T * S === 0 ? text.empty : odd;
-    board.setAttribute("aria-label", [caption, text.rowsBy(T, rowAxis, S, columnAxis), finite ? text.range(low, high) : "",
+    board.setAttribute("aria-label", [caption, text.rowsBy(T, rowAxis, S, columnAxis),
+      finite ? text.range(low, high) : "",
       odd, picture.masked ? text.hidden(picture.masked) : ""].filter(Boolean).join(", ")
       + `. ${text.help(options.press ? options.presses ?? text.changes : "")}`);
   }
@@ -103,7 +115,8 @@ export function heatmap(frame, options) {
     return i >= 0 && j >= 0 && i < grid.T && j < grid.S ? { i, j } : null;
   }
   const nameOf = (list, n) => (list?.[n] ? list[n] : String(n + 1));
-  const valueOf = (i, j) => (!open(i, j) ? text.masked : Number.isNaN(grid.at(i, j)) ? text.nan : format(grid.at(i, j), digits + 1));
+  const valueOf = (i, j) => (!open(i, j) ? text.masked : Number.isNaN(grid.at(i, j)) ? text.nan
+    : format(grid.at(i, j), digits + 1));
   const spoken = (i, j) => options.speak?.(i, j)
     ?? text.cell(rowAxis, nameOf(picture.rows, i), columnAxis, nameOf(picture.columns, j), valueOf(i, j));
 
@@ -120,7 +133,8 @@ export function heatmap(frame, options) {
     tip.textContent = said;
     const x = layout.left + (place.j + 0.5) * layout.cell;
     const y = layout.top + place.i * layout.high;
-    tip.style.transform = `translate(${Math.min(x, width)}px, ${y}px) translate(${-100 * (x / Math.max(1, width))}%, -110%)`;
+    tip.style.transform = `translate(${Math.min(x, width)}px, ${y}px) `
+      + `translate(${-100 * (x / Math.max(1, width))}%, -110%)`;
   }
   function point(place) {
     if (selection && place) selection.point({ [selects.row]: place.i, [selects.column]: place.j });
@@ -136,7 +150,8 @@ export function heatmap(frame, options) {
 
   board.addEventListener("pointermove", (event) => {
     const place = cellAt(event);
-    if (place && pointed && place.i === pointed.i && place.j === pointed.j) return; // the same cell: nothing to draw
+    // the same cell: nothing to draw
+    if (place && pointed && place.i === pointed.i && place.j === pointed.j) return;
     if (!place && !pointed) return;
     tell(place);
     point(place);
@@ -150,7 +165,8 @@ export function heatmap(frame, options) {
     pick(place);
     tell(place);
     // A finger leaves no pointer behind: what was said goes with the next touch elsewhere.
-    if (event.pointerType !== "mouse") document.addEventListener("pointerdown", forget, { once: true, capture: true });
+    if (event.pointerType !== "mouse") document.addEventListener("pointerdown", forget,
+      { once: true, capture: true });
   });
   board.addEventListener("keydown", (event) => {
     if (!grid?.T || !grid.S || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -187,15 +203,19 @@ export function heatmap(frame, options) {
   if (selection) frame.onDispose(selection.subscribe(frame.guarded(focus)));
   frame.table(caption, () => grid && (grid.T * grid.S <= WHOLE ? whole() : inShort()));
   const whole = () => ({
-    head: [`${rowAxis} \\ ${columnAxis}`, ...Array.from({ length: grid.S }, (_, j) => nameOf(picture.columns, j))],
-    rows: Array.from({ length: grid.T }, (_, i) => [nameOf(picture.rows, i), ...Array.from({ length: grid.S }, (_, j) => valueOf(i, j))]),
+    head: [`${rowAxis} \\ ${columnAxis}`, ...Array.from({ length: grid.S },
+      (_, j) => nameOf(picture.columns, j))],
+    rows: Array.from({ length: grid.T }, (_, i) =>
+      [nameOf(picture.rows, i), ...Array.from({ length: grid.S }, (_, j) => valueOf(i, j))]),
   });
   const inShort = () => ({
     head: [rowAxis, ...text.summary],
-    rows: Array.from({ length: grid.T }, (_, i) => [nameOf(picture.rows, i), ...rowInShort(grid, open, i, (j) => nameOf(picture.columns, j))]),
+    rows: Array.from({ length: grid.T }, (_, i) =>
+      [nameOf(picture.rows, i), ...rowInShort(grid, open, i, (j) => nameOf(picture.columns, j))]),
   });
   return {
     pane,
+    board,
     /** Draw a picture; `null` puts the map away, out of the page and out of the table view. */
     draw(next) {
       picture = next && { ...next };
@@ -217,7 +237,8 @@ export function heatmap(frame, options) {
       if (cursor && (cursor.i >= grid.T || cursor.j >= grid.S)) cursor = null;
       announce();
       paint();
-      if (pressed && pressed.i < grid.T && pressed.j < grid.S) voice.textContent = spoken(pressed.i, pressed.j);
+      if (pressed && pressed.i < grid.T && pressed.j < grid.S) voice.textContent = spoken(pressed.i,
+        pressed.j);
       pressed = null;
       if (pointed) tell(pointed.i < grid.T && pointed.j < grid.S ? pointed : null);
     },

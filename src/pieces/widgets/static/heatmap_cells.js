@@ -1,4 +1,7 @@
-/** The cells of a heat map on a canvas: numbers, hatching, what is no number, rings, and a ghost of what was. */
+/**
+ * The cells of a heat map on a canvas: numbers, hatching, what is no number, rings, and a ghost of
+ * what was.
+ */
 import { css, format, h } from "./dom.js";
 
 const SMALL = 4; // px; smaller cells are points of an image
@@ -7,20 +10,26 @@ const SIZE_OF_TEXT = 11;
 /** A number as a cell has room for it: 7.7e−18 is 0.00 there, and whole in the table view. */
 export const printed = (value, digits) => format(Math.abs(value) < 10 ** -digits / 2 ? 0 : value, digits);
 
-/** Where the cells stand. Labels take what they need, up to a third of the width.
+/** Where the cells stand. Labels take what they need, up to a third of the width or, of what the largest
+ * cells leave, 120 px.
  *  @param {CanvasRenderingContext2D} brush @param {number} width
- *  @param {{T: number, S: number, rows: string[], columns: string[], largest?: number}} picture @param {string} family */
+ *  @param {{T: number, S: number, rows: string[], columns: string[], largest?: number}} picture @param
+ * {string} family */
 export function arrange(brush, width, { T, S, rows, columns, largest = 56 }, family) {
   brush.font = `${SIZE_OF_TEXT}px ${family}`;
-  const widest = (names) => names.reduce((most, name) => Math.max(most, brush.measureText(name ?? "").width), 0);
+  const widest = (names) => names.reduce((most, name) => Math.max(most, brush.measureText(name ?? "").width),
+    0);
   const long = widest(rows);
-  const left = long > 0 ? Math.ceil(Math.min(Math.max(48, width * 0.3), Math.max(18, long + 9))) : T < 100 ? 18 : 27;
+  const left = long > 0
+    ? Math.ceil(Math.min(Math.max(48, width * 0.3, Math.min(120, width - S * largest - 1)),
+      Math.max(18, long + 9))) : T < 100 ? 18 : 27;
   const cell = Math.max(0.25, Math.min(largest, (width - left - 1) / Math.max(1, S)));
   const needs = widest(columns);
   const tilted = needs > cell - 4 && columns.some((name) => name?.length > 1);
   const top = tilted ? Math.ceil(Math.min(58, needs * 0.72 + 14)) : 18;
   const high = Math.min(cell, Math.max(0.25, 720 / Math.max(1, T)));
-  return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1), room: long > 0 ? left - 7 : left, gap: cell > 9 ? 1 : cell >= SMALL ? 0.4 : 0 };
+  return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1),
+    room: long > 0 ? left - 7 : left, gap: cell > 9 ? 1 : cell >= SMALL ? 0.4 : 0 };
 }
 
 /** @typedef {ReturnType<typeof arrange>} Layout
@@ -52,11 +61,13 @@ function paintBoxes(brush, layout, cells, ramp, hatch, family) {
         brush.fillRect(x, y, w, t);
         continue;
       }
-      const shade = Number.isNaN(value) ? { fill: css(ramp.paper), text: css(ramp.ink) } : ramp.shade(value, cells.top);
+      const shade = Number.isNaN(value) ? { fill: css(ramp.paper), text: css(ramp.ink) }
+        : ramp.shade(value, cells.top);
       brush.fillStyle = shade.fill;
       brush.fillRect(x, y, w, t);
       const was = cells.ghost?.(i, j);
-      if (Number.isFinite(was) && Math.abs(was - value) > cells.top / 50 && cell >= 9) notch(brush, x, y, w, t, ramp, ramp.shade(was, cells.top).fill);
+      if (Number.isFinite(was) && Math.abs(was - value) > cells.top / 50 && cell >= 9) notch(brush, x, y, w,
+        t, ramp, ramp.shade(was, cells.top).fill);
       if (!Number.isFinite(value)) noNumber(brush, value, x, y, w, t, shade, fits ? family : null);
       else if (fits) word(brush, printed(value, cells.digits), x, y, w, t, shade.text, family);
     }
@@ -111,7 +122,8 @@ function paintPoints(brush, { cell, high, left, top, T, S }, cells, ramp, hatch)
     for (let j = 0; j < S; j++) {
       if (!cells.open(i, j)) continue;
       const value = cells.value(i, j);
-      const rgb = Number.isNaN(value) ? ramp.ink : Number.isFinite(value) ? ramp.shade(value, cells.top).rgb : ramp.faint;
+      const rgb = Number.isNaN(value) ? ramp.ink : Number.isFinite(value) ? ramp.shade(value, cells.top).rgb
+        : ramp.faint;
       const at = 4 * (i * S + j);
       [image.data[at], image.data[at + 1], image.data[at + 2]] = rgb;
       image.data[at + 3] = 255;
@@ -132,7 +144,8 @@ function rings(brush, { cell, high, left, top, gap, T, S }, mark, ramp) {
   const boxes = [];
   for (let i = 0; i < T; i++) {
     for (let j = 0; j < S; j++) {
-      if (mark(i, j)) boxes.push([left + j * cell + 2, top + i * high + 2, Math.max(0.5, cell - gap - 4), Math.max(0.5, high - gap - 4)]);
+      if (mark(i, j)) boxes.push([left + j * cell + 2, top + i * high + 2, Math.max(0.5, cell - gap - 4),
+        Math.max(0.5, high - gap - 4)]);
     }
   }
   brush.beginPath();

@@ -2,15 +2,18 @@
 import { format } from "./dom.js";
 import { extent } from "./tensor.js";
 
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-10, 0], PageDown: [10, 0] };
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+  PageUp: [-10, 0], PageDown: [10, 0] };
 
 /** The cell a key leads to, or null. The first arrow shows where one stands; Shift makes ten steps of one.
- *  @param {KeyboardEvent} event @param {{i: number, j: number}|null} from @param {{T: number, S: number}} grid */
+ *  @param {KeyboardEvent} event @param {{i: number, j: number}|null} from @param {{T: number, S: number}}
+ * grid */
 export function moved(event, from, { T, S }) {
   const at = from ?? { i: 0, j: 0 };
   if (event.key === "Home") return { i: at.i, j: 0 };
   if (event.key === "End") return { i: at.i, j: S - 1 };
-  const [di, dj] = (MOVES[event.key] ?? []).map((step) => step * (event.shiftKey && event.key.startsWith("Arrow") ? 10 : 1));
+  const [di, dj] = (MOVES[event.key] ?? []).map((step) =>
+    step * (event.shiftKey && event.key.startsWith("Arrow") ? 10 : 1));
   if (di === undefined) return null;
   const within = (n, most) => Math.min(most - 1, Math.max(0, n));
   return from ? { i: within(at.i + di, T), j: within(at.j + dj, S) } : at;

@@ -130,9 +130,11 @@
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
-      stage.addEventListener("pieces-failed", (event) => mark(place, "stale", /** @type {CustomEvent} */ (event).detail));
+      stage.addEventListener("pieces-failed",
+        (event) => mark(place, "stale", /** @type {CustomEvent} */ (event).detail));
       stage.addEventListener("pieces-recovered", () => mark(place, "live"));
-      const drawn = await (typeof widget === "function" ? await widget() : widget).render({ model, el: stage });
+      const drawn = await (typeof widget === "function" ? await widget()
+        : widget).render({ model, el: stage });
       place.dataset.state = "live";
       place.querySelector(".pieces-wait")?.remove(); // its words and its still have been replaced
       place.cleanUp = drawn;
@@ -147,7 +149,8 @@
 
   /** Draw every place that can be; after the last script has had its chance, every place. */
   function look(late = false) {
-    for (const place of /** @type {HTMLCollectionOf<HTMLElement>} */ (document.getElementsByClassName("pieces-live"))) {
+    for (const place of /** @type {HTMLCollectionOf<HTMLElement>} */ (
+      document.getElementsByClassName("pieces-live"))) {
       if (place.dataset.state || !place.dataset.widget) continue;
       const parsed = place.querySelector(".pieces-wait") !== null;
       if (late || (parsed && arrived(place.dataset.widget))) enliven(place);
@@ -156,7 +159,8 @@
 
   window.pieces = {
     /** Where the trained models' files lie. */
-    models: new URL("models/", /** @type {HTMLScriptElement} */ (document.currentScript)?.src || document.baseURI).href,
+    models: new URL("models/", /** @type {HTMLScriptElement} */ (document.currentScript)?.src
+      || document.baseURI).href,
     /** Called by each module's file when its source is there. */
     arrived: () => look(),
     /** The live model of a widget, for tests and for the curious. */

@@ -5,7 +5,8 @@ import { still } from "./frames.js";
  * @template T
  * @param {Element} parent
  * @param {{key: (item: T, index: number) => string|number, make: (item: T) => Element,
- *   update: (node: any, item: T, index: number) => void, moves?: boolean}} options `moves`: nodes glide to new places
+ *   update: (node: any, item: T, index: number) => void, moves?: boolean}} options `moves`: nodes glide to
+ * new places
  */
 export function keyed(parent, { key, make, update, moves = false }) {
   /** @type {Map<string|number, Element>} */
@@ -14,7 +15,8 @@ export function keyed(parent, { key, make, update, moves = false }) {
   /** Put the nodes in order. The one that holds the focus stays; the others move around it.
    *  @param {Element[]} order */
   function arrange(order) {
-    const anchor = order.findIndex((node) => node.parentNode === parent && node.contains(document.activeElement));
+    const anchor = order.findIndex((node) => node.parentNode === parent
+      && node.contains(document.activeElement));
     let next = order[anchor] ?? null;
     const before = order.slice(0, Math.max(0, anchor));
     const after = order.slice(anchor + 1);
@@ -34,7 +36,8 @@ export function keyed(parent, { key, make, update, moves = false }) {
       const now = node.getBoundingClientRect();
       const [x, y] = [before.left - now.left, before.top - now.top];
       if (Math.abs(x) + Math.abs(y) < 1) continue;
-      node.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: 350, easing: "ease-in-out" });
+      node.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }],
+        { duration: 350, easing: "ease-in-out" });
     }
   }
   return {
@@ -44,7 +47,8 @@ export function keyed(parent, { key, make, update, moves = false }) {
       const twice = keys.find((name, n) => keys.indexOf(name) !== n);
       if (twice !== undefined) throw new RangeError(`Two items have the key ${twice}.`);
       const gliding = moves && !still();
-      const places = gliding ? [...nodes.values()].map((node) => /** @type {const} */ ([node, node.getBoundingClientRect()])) : [];
+      const places = gliding
+        ? [...nodes.values()].map((node) => /** @type {const} */ ([node, node.getBoundingClientRect()])) : [];
       const next = new Map(items.map((item, n) => [keys[n], nodes.get(keys[n]) ?? make(item)]));
       for (const [name, node] of nodes) if (!next.has(name)) node.remove();
       nodes = next;

@@ -28,8 +28,10 @@ export function frame(el, { title, name, heading = true }) {
   // JupyterLab would take the arrow keys for itself and move to another cell. (Notebook 7 takes them
   // before they arrive, so `h` marks every element that can have the focus.)
   const keep = (event) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation(); };
-  const details = h("details", { class: "p-details", ontoggle: () => fill() }, h("summary", {}, "Table view"), tables);
-  const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title, onkeydown: keep },
+  const details = h("details", { class: "p-details", ontoggle: () => fill() },
+    h("summary", {}, "Table view"), tables);
+  const root = h("div", { class: `pieces pieces-${name}`, role: "group", "aria-label": title,
+    onkeydown: keep },
     heading ? h("div", { class: "p-title" }, title) : null, controls, panes, sentence, voice, details);
   const { note, guarded, recover } = boundary(root);
   controls.after(note);
@@ -39,7 +41,8 @@ export function frame(el, { title, name, heading = true }) {
   const sources = [];
   const watches = [];
   const fill = guarded(() => { if (details.open) fillTables(tables, sources); });
-  const speech = afterRest(() => { if (voice.textContent !== sentence.textContent) voice.textContent = sentence.textContent; }, REST);
+  const speech = afterRest(() => {
+    if (voice.textContent !== sentence.textContent) voice.textContent = sentence.textContent; }, REST);
   const pulse = oncePerFrame(() => view.draw());
   let begun = false;
   let wanted = null;
@@ -59,7 +62,10 @@ export function frame(el, { title, name, heading = true }) {
     },
     /** A table for the table view: `read()` gives { head, rows } of texts. */
     table(caption, read) { sources.push([caption, read]); },
-    /** The sentence under the picture: what is to be seen there now. It is spoken when it has come to rest. */
+    /**
+     * The sentence under the picture: what is to be seen there now. It is spoken when it has come
+     * to rest.
+     */
     say(text) {
       if (sentence.textContent === text) return;
       if (begun) speech.ask();
@@ -85,7 +91,8 @@ export function frame(el, { title, name, heading = true }) {
 
 /**
  * Keep a frame in step with its model: draw now, and once in each frame in which something changed.
- * `used(model)`, where given, tells the values that are used for each trait: a trait that says otherwise follows,
+ * `used(model)`, where given, tells the values that are used for each trait: a trait that says otherwise
+ * follows,
  * so that what a control shows, what Python reads and what is drawn are one.
  * What `draw` reports goes into result traits, for Python to read. Returns render's clean-up.
  * @param {Object} model @param {Object} view @param {(model: Object) => Object} used

@@ -9,7 +9,8 @@
  *   layer
  * @typedef {{cos: Float32Array, sin: Float32Array}|null} Turn
  */
-import { activations, dot, layerNorm, linear, plus, rmsNorm, rotate, softmaxInPlace, tensor } from "./flat.js";
+import { activations, dot, layerNorm, linear, plus, rmsNorm, rotate, softmaxInPlace,
+  tensor } from "./flat.js";
 
 /** @param {Weights} weights @param {string} name */
 export function need(weights, name) {
@@ -83,7 +84,8 @@ function grown(old, used, added) {
  * @param {{heads: number, kvHeads: number, causal: boolean, window?: number|null}} sizes
  */
 export function attention(weights, name, { heads, kvHeads, causal, window = null }) {
-  const [query, key, value, output] = ["query", "key", "value", "output"].map((part) => projection(weights, `${name}.${part}`));
+  const [query, key, value, output] = ["query", "key", "value",
+    "output"].map((part) => projection(weights, `${name}.${part}`));
   const K = need(weights, `${name}.query.weight`).shape[0] / heads;
   const width = kvHeads * K;
 
@@ -102,7 +104,8 @@ export function attention(weights, name, { heads, kvHeads, causal, window = null
         const to = causal ? S - T + t + 1 : S;
         const from = window ? Math.max(0, to - window) : 0;
         const row = (h * T + t) * S;
-        for (let s = from; s < to; s++) A[row + s] = dot(q, (t * heads + h) * K, k, s * width + group, K) / root;
+        for (let s = from; s < to; s++) A[row + s] = dot(q, (t * heads + h) * K, k, s * width + group,
+          K) / root;
         softmaxInPlace(A, row + from, to - from);
       }
     }
@@ -133,7 +136,8 @@ export function attention(weights, name, { heads, kvHeads, causal, window = null
   function merged(z, T) {
     const x = new Float32Array(z.length);
     for (let h = 0; h < heads; h++) {
-      for (let t = 0; t < T; t++) x.set(z.subarray((h * T + t) * K, (h * T + t + 1) * K), (t * heads + h) * K);
+      for (let t = 0; t < T; t++) x.set(z.subarray((h * T + t) * K, (h * T + t + 1) * K),
+        (t * heads + h) * K);
     }
     return x;
   }
@@ -174,7 +178,8 @@ export function attention(weights, name, { heads, kvHeads, causal, window = null
  */
 export function feedForward(weights, name, activation) {
   const bend = activations[activation];
-  if (!bend) throw new RangeError(`activation: ${activation} is none of ${Object.keys(activations).join(", ")}.`);
+  if (!bend) throw new RangeError(`activation: ${activation} is none of `
+    + `${Object.keys(activations).join(", ")}.`);
   const [up, down] = ["up", "down"].map((part) => projection(weights, `${name}.${part}`));
   const gate = weights.has(`${name}.gate.weight`) ? projection(weights, `${name}.gate`) : null;
   return (x, T, watch) => {

@@ -53,7 +53,8 @@ export class TrainedModel {
   constructor(bytes) {
     const packed = unpack(bytes);
     const twin = TWINS[packed.kind];
-    if (!twin) throw new RangeError(`kind = ${packed.kind}: the page knows ${Object.keys(TWINS).join(", ")}.`);
+    if (!twin) throw new RangeError(`kind = ${packed.kind}: the page knows `
+      + `${Object.keys(TWINS).join(", ")}.`);
     this.kind = packed.kind;
     this.config = packed.config;
     /** What is known of its training: seed, steps, loss, floor. */
@@ -94,7 +95,8 @@ export class TrainedModel {
 
   /** @private @param {number[]|undefined} source @param {import("./trace.js").Watcher} watch */
   begun(source, watch) {
-    if (this.reads !== Boolean(source?.length)) throw new RangeError(`source: ${this.kind} ${this.reads ? "needs one" : "has no use for one"}.`);
+    if (this.reads !== Boolean(source?.length)) throw new RangeError(
+      `source: ${this.kind} ${this.reads ? "needs one" : "has no use for one"}.`);
     return this.twin.start(source, watch);
   }
 
@@ -109,10 +111,12 @@ export class TrainedModel {
     if (!ids.length) throw new RangeError("ids: at least one token is needed.");
     const watch = watcher(watching);
     const memory = state?.memory ?? this.begun(source, watch);
-    if (memory.length + ids.length > this.longest) throw new RangeError(`ids: this model has places for ${this.longest} tokens.`);
+    if (memory.length + ids.length > this.longest) throw new RangeError(
+      `ids: this model has places for ${this.longest} tokens.`);
     const logits = this.twin.logits(memory, ids, watch, { last });
     if (!state || !this.reads) watch.finish();
-    return { logits, probabilities: softmaxOf(logits), inner: watch.inner, state: { memory, inner: watch.inner } };
+    return { logits, probabilities: softmaxOf(logits), inner: watch.inner,
+      state: { memory, inner: watch.inner } };
   }
 
   /**
@@ -157,7 +161,8 @@ const byBytes = new WeakMap();
 export function loadModel(widgetModel) {
   const bytes = widgetModel.get("_weights");
   /** @type {[{has: Function, get: Function, set: Function, delete: Function}, any]} */
-  const [kept, key] = bytes?.byteLength ? [byBytes, bytes.buffer ?? bytes] : [bySite, widgetModel.get("weights_file")];
+  const [kept, key] = bytes?.byteLength ? [byBytes, bytes.buffer ?? bytes]
+    : [bySite, widgetModel.get("weights_file")];
   if (kept.has(key)) return kept.get(key);
   const model = weightsOf(widgetModel).then((found) => new TrainedModel(found));
   if (key) kept.set(key, model);

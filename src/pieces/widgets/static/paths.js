@@ -3,9 +3,12 @@
 /** @typedef {{x: ArrayLike<number>, y: ArrayLike<number>}} Points */
 
 /**
- * The path through points that are in order of x: of all that fall on one pixel the first, lowest, highest and last.
- * @param {Points} points @param {(v: number) => number} px @param {(v: number) => number} py NaN where there is no place
- * @returns {{d: string, drawn: number, alone: [number, number][]}} `alone` are points without neighbours: a line shows none
+ * The path through points that are in order of x: of all that fall on one pixel the first, lowest, highest
+ * and last.
+ * @param {Points} points @param {(v: number) => number} px @param {(v: number) => number} py NaN where there
+ *   is no place
+ * @returns {{d: string, drawn: number, alone: [number, number][]}} `alone` are points without neighbours: a
+ *   line shows none
  */
 export function thread({ x, y }, px, py) {
   const parts = [];

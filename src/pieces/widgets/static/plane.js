@@ -10,8 +10,10 @@ export const EDGE = SPAN * (SIZE / 2) / (SIZE / 2 - 10);
 
 /**
  * Keys stand still; lines as wide as the weights lead to them.
- * `draw({ x, y, keys, weights, flat, ghost, names, places })`; `flat` where there is no second coordinate; `ghost` is
- * where the query was; `names` stand at the keys, in place of their numbers; `places` are named spots without a key.
+ * `draw({ x, y, keys, weights, flat, ghost, names, places })`; `flat` where there is no second coordinate;
+ * `ghost` is
+ * where the query was; `names` stand at the keys, in place of their numbers; `places` are named spots
+ * without a key.
  * @param {Object} view
  * @param {{caption: string, where: () => {x: number, y: number}, move: (x: number, y: number) => void,
  *   backdrop?: Element}} options `backdrop` lies behind everything, as large as the plane
@@ -24,11 +26,14 @@ export function plane(view, { caption, where, move, backdrop }) {
   const lines = h("g", {});
   const spots = h("g", { class: "p-spots" });
   const dots = h("g", {});
-  const query = h("g", { class: "p-query", "data-role": "query", "data-lit": "query" }, h("circle", { class: "p-grip", r: 24 }), h("circle", { r: 11 }), h("text", {}, text.letter));
+  const query = h("g", { class: "p-query", "data-role": "query", "data-lit": "query" },
+    h("circle", { class: "p-grip", r: 24 }), h("circle", { r: 11 }), h("text", {}, text.letter));
   const trail = h("line", { class: "p-trail" });
   const was = h("g", { class: "p-was", "data-role": "query" }, trail, h("circle", { r: 10 }));
-  const svg = h("svg", { class: "p-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: "0", role: "application" },
-    h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), spots, lines, was, dots, query);
+  const svg = h("svg", { class: "p-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, tabindex: "0",
+    role: "application" },
+    h("path", { class: "p-axes", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }), spots, lines, was,
+      dots, query);
   const box = h("div", { class: "p-plane-box" }, backdrop, svg);
   const pane = h("figure", { class: "p-pane p-pane-plane" }, h("figcaption", {}, caption), box);
   const marks = [];
@@ -48,10 +53,12 @@ export function plane(view, { caption, where, move, backdrop }) {
   });
   svg.addEventListener("pointermove", (event) => { if (dragging) follow(event); });
   for (const end of ["pointerup", "pointercancel"]) svg.addEventListener(end, () => { dragging = false; });
-  query.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false }); // a finger on it drags it
+  // a finger on it drags it
+  query.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
   svg.addEventListener("click", follow);
   svg.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
+    const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1],
+      ArrowDown: [0, -0.1] }[event.key];
     if (!step) return;
     event.preventDefault();
     const { x, y } = where();
@@ -59,7 +66,8 @@ export function plane(view, { caption, where, move, backdrop }) {
   });
   view.table(text.table, () => data && {
     head: text.head,
-    rows: [[text.query, data.x, data.y], ...data.keys.map((k, i) => [data.names?.[i] ?? text.key(i + 1), k[0], k[1]])].map(([name, x, y]) =>
+    rows: [[text.query, data.x, data.y],
+      ...data.keys.map((k, i) => [data.names?.[i] ?? text.key(i + 1), k[0], k[1]])].map(([name, x, y]) =>
       [name, format(x), data.flat ? text.none : format(y)]),
   });
   return {
@@ -71,7 +79,8 @@ export function plane(view, { caption, where, move, backdrop }) {
       while (marks.length < keys.length) {
         const i = marks.length;
         const line = h("line", { "data-role": "weight", "data-lit": "weight", "data-key": i });
-        const dot = h("g", { "data-role": "key", "data-lit": "key", "data-key": i }, h("circle", { r: 8.5 }), h("text", {}));
+        const dot = h("g", { "data-role": "key", "data-lit": "key", "data-key": i }, h("circle", { r: 8.5 }),
+          h("text", {}));
         lines.append(line);
         dots.append(dot);
         marks.push({ line, dot });
@@ -79,14 +88,16 @@ export function plane(view, { caption, where, move, backdrop }) {
       const at = (a, b) => [place(a), place(flat ? 0 : -b)];
       spots.replaceChildren(...places.map((spot) => {
         const [sx, sy] = at(spot.x, spot.y);
-        return h("g", { transform: `translate(${sx} ${sy})` }, h("circle", { r: 2.6 }), h("text", { y: 11 }, spot.name));
+        return h("g", { transform: `translate(${sx} ${sy})` }, h("circle", { r: 2.6 }),
+          h("text", { y: 11 }, spot.name));
       }));
       const [qx, qy] = at(x, y);
       was.toggleAttribute("hidden", !ghost);
       if (ghost) {
         const [gx, gy] = at(ghost[0], ghost[1]);
         was.lastElementChild.setAttribute("transform", `translate(${gx} ${gy})`);
-        for (const [name, v] of Object.entries({ x1: gx, y1: gy, x2: qx, y2: qy })) trail.setAttribute(name, String(v));
+        for (const [name, v] of Object.entries({ x1: gx, y1: gy, x2: qx, y2: qy })) trail.setAttribute(name,
+          String(v));
       }
       query.setAttribute("transform", `translate(${qx} ${qy})`);
       svg.setAttribute("aria-label", text.label(format(x), flat ? null : format(y)));

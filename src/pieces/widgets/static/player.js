@@ -4,30 +4,39 @@ import { ease, still } from "./frames.js";
 import { words } from "./words.js";
 
 const ICONS = {
-  play: "M4 2.5v11l9-5.5z", pause: "M4 3h3v10H4zM9 3h3v10H9z", back: "M11.5 3v10L4 8zM3 3h1.5v10H3z", on: "M4.5 3v10L12 8zM11.5 3H13v10h-1.5z",
+  play: "M4 2.5v11l9-5.5z", pause: "M4 3h3v10H4zM9 3h3v10H9z", back: "M11.5 3v10L4 8zM3 3h1.5v10H3z",
+  on: "M4.5 3v10L12 8zM11.5 3H13v10h-1.5z",
 };
-const icon = (name) => h("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, h("path", { d: ICONS[name] }));
+const icon = (name) => h("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
+  h("path", { d: ICONS[name] }));
 
 /**
- * States 0 … `states` − 1. `show(position)` draws one, or a place between two while it moves: 1.25 is a quarter of
+ * States 0 … `states` − 1. `show(position)` draws one, or a place between two while it moves: 1.25 is a
+ * quarter of
  * the way from 1 to 2. `rest(state)` follows when it has come to stand.
  * @param {Object} frame
  * @param {{label: string, states: number, show: (position: number) => void, rest?: (state: number) => void,
- *   name?: (state: number) => string, tween?: number, dwell?: number, into?: Element}} options milliseconds to move and to stay
+ *   name?: (state: number) => string, tween?: number, dwell?: number, into?: Element}} options milliseconds
+ * to move and to stay
  */
 export function player(frame, {
-  label, states, show, rest = () => {}, name = (n) => words.player.state(n + 1, states), tween = 500, dwell = 500, into,
+  label, states, show, rest = () => {}, name = (n) => words.player.state(n + 1, states), tween = 500,
+  dwell = 500, into,
 }) {
   const text = words.player;
   const last = () => states - 1;
   const icons = { play: icon("play"), pause: icon("pause") };
-  const press = (what, child, onclick) => h("button", { type: "button", class: "p-button p-play", "aria-label": what, title: what, onclick }, child);
+  const press = (what, child, onclick) =>
+    h("button", { type: "button", class: "p-button p-play", "aria-label": what, title: what, onclick },
+      child);
   const play = press(text.play, icons.play, () => (playing ? pause() : start()));
   const back = press(text.back, icon("back"), () => go(Math.ceil(place) - 1));
   const on = press(text.on, icon("on"), () => go(Math.floor(place) + 1));
-  const scrub = h("input", { type: "range", min: 0, max: last(), step: 1, "aria-label": label, oninput: () => scrubbed(Number(scrub.value)) });
+  const scrub = h("input", { type: "range", min: 0, max: last(), step: 1, "aria-label": label,
+    oninput: () => scrubbed(Number(scrub.value)) });
   const said = h("output", { class: "p-play-at" });
-  const box = h("div", { class: "p-player", role: "group", "aria-label": label }, play, back, on, scrub, said);
+  const box = h("div", { class: "p-player", role: "group", "aria-label": label }, play, back, on, scrub,
+    said);
   (into ?? frame.controls).append(box);
   let place = 0;
   let target = 0;

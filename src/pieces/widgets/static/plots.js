@@ -8,12 +8,15 @@ import { words } from "./words.js";
  * `draw({ names, series: [{ values, top?, ghost? }], focus })`; a signed column has its zero in the middle.
  * `ghost` are the values before: an outline where each bar ended. What is no number has no bar.
  * @param {Object} frame
- * @param {{caption: string, columns: {title: string, role: string, signed?: boolean}[], nameTitle?: string, digits?: number}} options
+ * @param {{caption: string, columns: {title: string, role: string, signed?: boolean}[], nameTitle?: string,
+ *   digits?: number}} options
  */
 export function bars(frame, { caption, columns, nameTitle = words.bars.key, digits = 2 }) {
-  const head = h("div", { class: "p-bar-row p-bar-head", role: "row" }, h("span", { role: "columnheader" }, nameTitle),
+  const head = h("div", { class: "p-bar-row p-bar-head", role: "row" },
+    h("span", { role: "columnheader" }, nameTitle),
     ...columns.map(({ title }) => h("span", { role: "columnheader" }, title)));
-  const body = h("div", { class: "p-bars", role: "table", "aria-label": caption, style: `--columns:${columns.length}` }, head);
+  const body = h("div", { class: "p-bars", role: "table", "aria-label": caption,
+    style: `--columns:${columns.length}` }, head);
   const pane = h("figure", { class: "p-pane p-pane-bars" }, h("figcaption", {}, caption), body);
   const rows = [];
   const makeRow = () => {
@@ -22,9 +25,12 @@ export function bars(frame, { caption, columns, nameTitle = words.bars.key, digi
       const fill = h("i", { "data-role": role });
       const was = h("s", { hidden: true });
       const text = h("b", {});
-      return { fill, was, text, signed, box: h("span", { class: signed ? "p-bar p-bar-signed" : "p-bar", role: "cell", "data-lit": role }, fill, was, text) };
+      return { fill, was, text, signed, box: h("span",
+        { class: signed ? "p-bar p-bar-signed" : "p-bar", role: "cell", "data-lit": role }, fill, was,
+          text) };
     });
-    return { name, cells, row: h("div", { class: "p-bar-row", role: "row", "data-key": rows.length }, name, ...cells.map((c) => c.box)) };
+    return { name, cells, row: h("div", { class: "p-bar-row", role: "row", "data-key": rows.length }, name,
+      ...cells.map((c) => c.box)) };
   };
   let data = null;
   frame.table(caption, () => data && {
@@ -33,8 +39,11 @@ export function bars(frame, { caption, columns, nameTitle = words.bars.key, digi
   });
   return {
     pane,
+    /** Draw bars; `null` puts them away, out of the page and out of the table view. */
     draw(next) {
       data = next;
+      pane.hidden = !next;
+      if (!next) return;
       while (rows.length > next.names.length) rows.pop().row.remove();
       while (rows.length < next.names.length) {
         rows.push(makeRow());

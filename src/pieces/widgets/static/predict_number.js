@@ -13,7 +13,10 @@ const TRIES = 2; // wrong answers after which the right one may be seen
 /** A number as a reader would write it: 17, not 17.000. */
 const shortest = (number) => String(Number(number.toPrecision(6))).replaceAll("-", "−");
 
-/** What was typed, as a number, a fraction of two or a percentage: 0.75, 3/4 or 75 %; NaN where it is none. */
+/**
+ * What was typed, as a number, a fraction of two or a percentage: 0.75, 3/4 or 75 %; NaN where it
+ * is none.
+ */
 function value(typed) {
   const [over, under = "1", ...more] = typed.replace(/%\s*$/u, "/100").split("/");
   return more.length ? NaN : parseNumber(over) / parseNumber(under);
@@ -42,7 +45,8 @@ function render({ model, el }) {
   function check() {
     const number = value(input.value);
     const finite = Number.isFinite(number);
-    const [answer, tolerance] = ["answer", "tolerance"].map((trait) => clamp(model.get(trait), -1e9, 1e9, NaN));
+    const [answer, tolerance] = ["answer",
+      "tolerance"].map((trait) => clamp(model.get(trait), -1e9, 1e9, NaN));
     const right = finite && Math.abs(number - answer) <= tolerance + 1e-12;
     input.setAttribute("aria-invalid", String(!finite));
     if (finite && !right) wrong.add(number);
@@ -52,7 +56,10 @@ function render({ model, el }) {
       : WORDS.wrong(shortest(number), diagnosis(number, tolerance) || read(model, "hint") || WORDS.again));
     report(model, { typed: input.value, correct: finite ? right : null });
   }
-  /** What is said to a typical slip: the nearest of those that are as near as a right answer would have to be. */
+  /**
+   * What is said to a typical slip: the nearest of those that are as near as a right answer would
+   * have to be.
+   */
   function diagnosis(number, tolerance) {
     const slips = Array.isArray(model.get("slips")) ? model.get("slips") : [];
     const off = ([slip]) => Math.abs(number - slip);

@@ -1,4 +1,7 @@
-/** PronounArcs: where a word of a story looks under one head of a trained model; the last word can be another. */
+/**
+ * PronounArcs: where a word of a story looks under one head of a trained model; the last word can
+ * be another.
+ */
 import { arcs } from "./arcs.js";
 import { bars, count, frame, guard, h, live, report, text, words } from "./kit.js";
 import { loadModel, rowOf } from "./model.js";
@@ -9,14 +12,17 @@ import { typedText } from "./typed_text.js";
 const MOST = 48; // words that are read
 const ROWS = 3;
 const SMALL = 0.005; // less than this is not worth a line
-const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
+const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
+  : `${Math.round(100 * p)} %`);
 const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const WORDS = {
   title: "Where one word looks",
   typed: (n) => `A story of the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met ${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
+  unknown: (list) => `The model has never met `
+    + `${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
     + " so it reads on without.",
-  try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`, long: (most) => ` It reads the first ${most} words.`,
+  try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`,
+  long: (most) => ` It reads the first ${most} words.`,
   empty: "Write a word that the model knows, and it reads along.",
   story: "Press a word to see where it looks", last: "The last word is", edit: "Change any other word",
   next: "What the model expects next", word: "word", probability: "probability",
@@ -40,14 +46,18 @@ async function render({ model: traits, el }) {
   const story = arcs(view, { caption: WORDS.story, selection, faint: 2 });
   const exchange = (other) => set({ text: text(traits, "text").replace(/\S+\s*$/u, other), token: 0 });
   const choices = words(traits, "others").filter(Boolean).map((other) => ({ other,
-    node: h("button", { type: "button", class: "p-button", "aria-pressed": "false", onclick: () => exchange(other) }, other) }));
-  const swap = h("div", { class: "p-swap", role: "group", "aria-label": WORDS.last }, h("span", {}, WORDS.last), ...choices.map(({ node }) => node));
-  const next = bars(view, { caption: WORDS.next, nameTitle: WORDS.word, columns: [{ title: WORDS.probability, role: "output" }] });
+    node: h("button", { type: "button", class: "p-button", "aria-pressed": "false",
+      onclick: () => exchange(other) }, other) }));
+  const swap = h("div", { class: "p-swap", role: "group", "aria-label": WORDS.last },
+    h("span", {}, WORDS.last), ...choices.map(({ node }) => node));
+  const next = bars(view, { caption: WORDS.next, nameTitle: WORDS.word,
+    columns: [{ title: WORDS.probability, role: "output" }] });
   view.panes.append(story.pane, swap, next.pane);
   view.details.before(h("details", { class: "p-details" }, h("summary", {}, WORDS.edit), field.box));
 
   /** The word that is followed: the one pointed at, the one chosen, or the last. */
-  const followed = (T) => Math.min(T, selection.now.token !== null ? selection.now.token + 1 : now().token || T) - 1;
+  const followed = (T) => Math.min(T, selection.now.token !== null ? selection.now.token + 1
+    : now().token || T) - 1;
   view.onDispose(selection.subscribe((is, was) => {
     const { token } = selection.picked;
     const { reading, token: told } = now();
@@ -65,12 +75,14 @@ async function render({ model: traits, el }) {
     const t = followed(T);
     const { data } = mapOf(maps[layer - 1], head - 1);
     story.draw({ words: read, links: read.flatMap((_, i) => read.slice(0, i + 1)
-      .map((_, j) => ({ from: i, to: j, weight: data[i * T + j] }))).filter(({ weight }) => weight >= 0.02) });
+      .map((_, j) => ({ from: i, to: j, weight: data[i * T + j] }))).filter(({ weight }) =>
+        weight >= 0.02) });
     swap.hidden = choices.every(({ other }) => other !== read[T - 1]); // a reader's own last word stays
     choices.forEach(({ other, node }) => node.setAttribute("aria-pressed", String(read[T - 1] === other)));
     const row = Array.from(data.subarray(t * T, (t + 1) * T));
     const after = rowOf(plain.probabilities, t);
-    const rows = likeliest(after, after, vocabulary, ROWS).map(([word, p]) => /** @type {[string, number]} */ ([word, p]))
+    const rows = likeliest(after, after, vocabulary,
+      ROWS).map(([word, p]) => /** @type {[string, number]} */ ([word, p]))
       .filter(([, p], n) => !n || p >= SMALL);
     next.draw({ names: rows.map(([word]) => word), series: [{ values: rows.map(([, p]) => p), top: 1 }] });
     const most = Math.max(...row);

@@ -7,7 +7,10 @@ const WORDS = {
     + "Take the change back, or reload the page.",
 };
 
-/** Do something once in the next frame, however often it is asked for. A page in the background has no frames. */
+/**
+ * Do something once in the next frame, however often it is asked for. A page in the background has
+ * no frames.
+ */
 export function oncePerFrame(work) {
   let frame = 0;
   let timer = 0;

@@ -1,9 +1,13 @@
-/** From numbers to colours: one ramp for each sign, from paper to the role's colour, and text that can be read on it. */
+/**
+ * From numbers to colours: one ramp for each sign, from paper to the role's colour, and text that
+ * can be read on it.
+ */
 import { css, h, mix, readColours } from "./dom.js";
 
 /** @typedef {[number, number, number]} Colour red, green, blue, 0 to 255 */
 
-const NAMES = ["paper", "ink", "accent", "faint", "line", "negative", "query", "key", "value", "score", "weight", "output",
+const NAMES = ["paper", "ink", "accent", "faint", "line", "negative", "query", "key", "value", "score",
+  "weight", "output",
   "residual", "mask", "leak"];
 const STEPS = 64;
 /** @type {Colour} */
@@ -42,7 +46,8 @@ export function makeRamp(node, role, signed) {
     return { rgb: fill, fill: css(fill), text: css(readable(fill, c.ink, c.paper)) };
   });
   const up = shades(c[role] ?? c.weight);
-  // The residual stream is grey, and ink on its way from the paper is grey too: its negative numbers are blue.
+  // The residual stream is grey, and ink on its way from the paper is grey too: its negative
+  // numbers are blue.
   const down = signed ? shades(role === "residual" ? c.accent : c.negative) : up.slice(0, 1);
   return {
     ...c,

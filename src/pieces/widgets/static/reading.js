@@ -5,7 +5,8 @@ import { tensor } from "./flat.js";
 
 /** @typedef {import("./model.js").TrainedModel} TrainedModel */
 /** @typedef {{data: Float32Array, shape: number[]}} Weights of the heads of a layer, [H, T, S] */
-/** @typedef {{key: string, ids: number[], words: string[], unknown: string[], over: boolean, maps?: Weights[],
+/** @typedef {{key: string, ids: number[], words: string[], unknown: string[], over: boolean, maps?:
+ * Weights[],
  *   plain?: import("./model.js").Result, now?: import("./model.js").Result}} Reading `maps` by layer;
  *   `plain`: all heads on */
 
@@ -21,12 +22,14 @@ export function reader(model, most) {
     if (last.key === key) return last;
     const { ids: all, unknown } = model.encode(typed);
     const ids = all.slice(0, longest);
-    const read = { key, ids, unknown, words: ids.map((id) => model.vocabulary[id]), over: all.length > longest };
+    const read = { key, ids, unknown, words: ids.map((id) => model.vocabulary[id]),
+      over: all.length > longest };
     if (!ids.length) return (last = read);
     const same = last.plain && last.ids.join() === ids.join();
     const plain = same ? last.plain : model.run(ids, { keep: ["weights"] });
     const now = off.length ? model.run(ids, { off, keep: ["weights"] }) : plain;
-    const maps = Array.from({ length: model.layers }, (_, l) => now.inner[`stack.blocks.${l}.attention.core`].weights);
+    const maps = Array.from({ length: model.layers },
+      (_, l) => now.inner[`stack.blocks.${l}.attention.core`].weights);
     return (last = { ...read, plain, now, maps });
   };
 }
@@ -52,7 +55,8 @@ export function mapOf({ data, shape: [H, T] }, head) {
  */
 export function likeliest(now, before, vocabulary, rows) {
   const most = (i) => Math.max(now[i], before[i]);
-  const order = [...now.keys()].sort((a, b) => most(b) - most(a)).slice(0, rows).sort((a, b) => now[b] - now[a]);
+  const order = [...now.keys()].sort((a, b) => most(b) - most(a)).slice(0,
+    rows).sort((a, b) => now[b] - now[a]);
   return order.map((i) => /** @type {[string, number, number]} */ ([vocabulary[i], now[i], before[i]]));
 }
 
@@ -64,11 +68,15 @@ export function costs(model, { ids, plain }, t) {
   const before = plain.probabilities.data.subarray(t * V, (t + 1) * V);
   const best = before.indexOf(Math.max(...before));
   const without = (l, n) => before[best] - at(model.run(ids, { off: [[l, n]] }), best);
-  const each = Array.from({ length: model.layers }, (_, l) => Array.from({ length: model.heads }, (_, n) => without(l, n)));
+  const each = Array.from({ length: model.layers },
+    (_, l) => Array.from({ length: model.heads }, (_, n) => without(l, n)));
   return { best, p: before[best], costs: each };
 }
 
-/** The same, computed once for as long as the words stay and the token is the same. @param {TrainedModel} model */
+/**
+ * The same, computed once for as long as the words stay and the token is the same. @param
+ * {TrainedModel} model
+ */
 export function trials(model) {
   let last = { key: "", found: null };
   /** @param {Reading} reading @param {number} t @returns {ReturnType<typeof costs>} */

@@ -27,14 +27,18 @@ export function unpack(given) {
   const bytes = bytesOf(given);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = bytes.byteLength < 8 ? NaN : Number(view.getBigUint64(0, true));
-  if (!(8 + length <= bytes.byteLength)) throw new RangeError(`weights: ${bytes.byteLength} bytes are no whole file.`);
-  const { __metadata__: words = {}, ...entries } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+  if (!(8 + length <= bytes.byteLength)) throw new RangeError(
+    `weights: ${bytes.byteLength} bytes are no whole file.`);
+  const { __metadata__: words = {}, ...entries } = JSON.parse(
+    new TextDecoder().decode(bytes.subarray(8, 8 + length)));
   const tensors = new Map();
   /** @param {string} name @param {Float32Array=} scales */
   const read = (name, scales) => {
     const { dtype, shape, data_offsets: [from, to] } = entries[name];
-    if (!(dtype in KINDS)) throw new TypeError(`${name}: ${dtype} is none of ${Object.keys(KINDS).join(", ")}.`);
-    if (!(from <= to && 8 + length + to <= bytes.byteLength)) throw new RangeError(`${name}: the file ends before its numbers do.`);
+    if (!(dtype in KINDS)) throw new TypeError(
+      `${name}: ${dtype} is none of ${Object.keys(KINDS).join(", ")}.`);
+    if (!(from <= to && 8 + length + to <= bytes.byteLength)) throw new RangeError(
+      `${name}: the file ends before its numbers do.`);
     const part = bytes.subarray(8 + length + from, 8 + length + to);
     const { data } = decode({ dtype: KINDS[dtype], shape, bytes: part, scales });
     return tensor(/** @type {Float32Array} */ (data), shape);

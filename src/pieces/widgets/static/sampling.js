@@ -6,7 +6,8 @@
 
 /** @param {ArrayLike<number>} logits @param {number} temperature above 0 */
 export function tempered(logits, temperature) {
-  if (!(temperature > 0)) throw new RangeError(`temperature = ${temperature}: must be above 0; 0 is greedy choice.`);
+  if (!(temperature > 0)) throw new RangeError(
+    `temperature = ${temperature}: must be above 0; 0 is greedy choice.`);
   return Float32Array.from(logits, (x) => x / Math.fround(temperature));
 }
 
@@ -51,7 +52,8 @@ export function topP(logits, p) {
   return kept;
 }
 
-/** What a draw is made from: temperature first, then top-k, then top-p; at temperature 0 all on the likeliest.
+/** What a draw is made from: temperature first, then top-k, then top-p; at temperature 0 all on the
+ * likeliest.
  *  @param {ArrayLike<number>} logits @param {Settings} settings */
 export function distribution(logits, { temperature = 1, topK: k = null, topP: p = null } = {}) {
   if (temperature === 0) {
@@ -72,7 +74,8 @@ export function likeliest(row) {
   return at;
 }
 
-/** One token: the likeliest at temperature 0, else a draw. @param {ArrayLike<number>} logits @param {Settings & {random?: () => number}} settings `random` gives
+/** One token: the likeliest at temperature 0, else a draw. @param {ArrayLike<number>} logits @param
+ * {Settings & {random?: () => number}} settings `random` gives
  *  numbers uniform in [0, 1), such as `uniform(seed)` of twin.js */
 export function choose(logits, { random = Math.random, ...settings } = {}) {
   if ((settings.temperature ?? 1) === 0) return likeliest(logits);

@@ -1,13 +1,15 @@
 /** Axes: from numbers to places, linear or logarithmic, and the round numbers that are named on them. */
 
-/** @typedef {{low: number, high: number, log: boolean, fits: (v: number) => boolean, share: (v: number) => number,
+/** @typedef {{low: number, high: number, log: boolean, fits: (v: number) => boolean, share: (v: number) =>
+ * number,
  *   invert: (share: number) => number}} Scale */
 
 /** A scale over [low, high]. On a logarithmic one what is not positive has no place.
  *  @param {number} low @param {number} high @param {boolean} log @returns {Scale} */
 export function makeScale(low, high, log = false) {
   if (!(Number.isFinite(low) && Number.isFinite(high))) [low, high] = log ? [1, 10] : [0, 1];
-  if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
+  if (low === high) [low, high] = log ? [low / 2, high * 2]
+    : [low - (Math.abs(low) / 2 || 0.5), high + (Math.abs(high) / 2 || 0.5)];
   const of = log ? Math.log10 : (v) => v;
   const [from, to] = [of(low), of(high)];
   return {
@@ -45,7 +47,8 @@ function logTicks(low, high, most) {
   const over = (every, parts) => {
     const found = [];
     for (let power = from; power <= to; power++) {
-      if (power % every === 0) for (const part of parts) if (within(part * 10 ** power)) found.push(part * 10 ** power);
+      if (power % every === 0) for (const part of parts) if (within(part * 10 ** power)) found.push(
+        part * 10 ** power);
     }
     return found;
   };
@@ -66,9 +69,11 @@ export function tickName(value, step = Math.abs(value)) {
   if (size >= 1e6 || size < 9.9e-4) {
     const power = Math.floor(Math.log10(size) + 1e-9);
     const part = Number((value / 10 ** power).toPrecision(3));
-    const raised = (power < 0 ? "⁻" : "") + String(Math.abs(power)).replace(/\d/g, (digit) => RAISED[Number(digit)]);
+    const raised = (power < 0 ? "⁻" : "") + String(Math.abs(power)).replace(/\d/g,
+      (digit) => RAISED[Number(digit)]);
     return `${part === 1 ? "" : part === -1 ? "−" : `${String(part).replace("-", "−")}·`}10${raised}`;
   }
   const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "−");
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(
+    "-", "−");
 }

@@ -23,7 +23,8 @@ const WORDS = {
   roles: ["query", "key", "score", "weight", "value", "output"],
   kinds: { scaled_dot: "scaled dot", dot: "dot", additive: "additive", bilinear: "bilinear" },
   four: "Compare the four scores", gradient: "softmax gradient",
-  spread: (n) => `Entropy says how widely the weights are spread: ${format(Math.log(n), 2)} (ln ${n}) if all are equal, 0 if one key takes all.`
+  spread: (n) => `Entropy says how widely the weights are spread: ${format(Math.log(n), 2)} (ln ${n}) if `
+    + `all are equal, 0 if one key takes all.`
     + " The softmax gradient says how far the weights still follow the scores: near 0, hardly at all.",
   entropy: (n) => `entropy, of ${format(Math.log(n), 2)}`,
   key: (n) => `key ${n}`, ask: "Ask about:", more: (n) => ` + ${n} more`, for: (name) => `for ${name}`,
@@ -50,7 +51,8 @@ function read(model) {
   const n = count(model, "n_keys", 2, 12, 3);
   const list = (trait) => (Array.isArray(model.get(trait)) ? model.get(trait) : []);
   const points = (trait) => list(trait).map((at) => [0, 1].map((c) => clamp(at?.[c], -3, 3, 0)));
-  const [names, given, keys, spots] = [wordsOf(model, "names"), list("values"), points("keys_at"), wordsOf(model, "places")];
+  const [names, given, keys, spots] = [wordsOf(model, "names"), list("values"), points("keys_at"),
+    wordsOf(model, "places")];
   const told = Math.min(n, names.length, given.length, keys.length); // the rest is drawn
   return {
     kind: choice(model, "score", KINDS), n,
@@ -91,7 +93,8 @@ function render({ model, el }) {
   const table = bars(view, { caption: WORDS.bars, columns });
   const scale = balance(view, { caption: WORDS.balance });
   const four = comparison();
-  view.panes.append(map.pane, curve.pane, h("div", { class: "p-pane p-side" }, table.pane, scale.pane, four.box));
+  view.panes.append(map.pane, curve.pane,
+    h("div", { class: "p-pane p-side" }, table.pane, scale.pane, four.box));
   const words = h("div", { class: "p-work" });
   const key = legend(...WORDS.roles.map((role) => [role, role]));
   [...key.children].forEach((entry, i) => entry.setAttribute("data-lit", WORDS.roles[i]));
@@ -169,9 +172,11 @@ function render({ model, el }) {
     if (s.K > 2) drawCurve(all, was); else drawPlane(all, was);
     offer(s.K === 2 ? s.places : []);
     const parts = (one) => one.now.weights.map((w, i) => w * one.values[i]);
-    const series = [[now.raw, was?.now.raw], [now.weights, was?.now.weights, 1], [parts(all), was && parts(was)]];
-    table.draw({ names, focus: pointed, series: series.map(([values, ghost, top = Math.max(...values.map(Math.abs))]) =>
-      ({ values, ghost, top: top || 1 })) });
+    const series = [[now.raw, was?.now.raw], [now.weights, was?.now.weights, 1],
+      [parts(all), was && parts(was)]];
+    table.draw({ names, focus: pointed,
+      series: series.map(([values, ghost, top = Math.max(...values.map(Math.abs))]) =>
+        ({ values, ghost, top: top || 1 })) });
     scale.draw({ values, weights: now.weights, output, ghost: was?.output, unit: s.unit });
     const followed = pointed !== null && pointed < s.n ? pointed : now.weights.indexOf(now.largest);
     words.replaceChildren(...arithmetic(all, followed));
@@ -238,7 +243,8 @@ function comparison() {
 function sentence({ s, keys, query, names, now, layers }) {
   const best = names[now.weights.indexOf(now.largest)];
   const first = now.gradient < 0.005 ? WORDS.saturated(best)
-    : now.largest <= 1.2 / s.n && Math.min(...now.weights) >= 0.8 / s.n ? WORDS.average : WORDS.winner(best, now.largest);
+    : now.largest <= 1.2 / s.n && Math.min(...now.weights) >= 0.8 / s.n ? WORDS.average
+    : WORDS.winner(best, now.largest);
   // A long key is loud only where it points the query's way: at an obtuse angle its length silences it.
   const lengths = keys.map(norm);
   const longest = lengths.indexOf(Math.max(...lengths));

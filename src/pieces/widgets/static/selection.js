@@ -1,6 +1,7 @@
 /**
  * One selection that several pictures share: what the pointer is on, over what was picked.
- * @typedef {{row: number|null, column: number|null, head: number|null, layer: number|null, token: number|null}} Selected
+ * @typedef {{row: number|null, column: number|null, head: number|null, layer: number|null, token:
+ *   number|null}} Selected
  */
 
 const NOTHING = Object.freeze({ row: null, column: null, head: null, layer: null, token: null });
@@ -8,7 +9,8 @@ const NOTHING = Object.freeze({ row: null, column: null, head: null, layer: null
 /** @param {Partial<Selected>} part */
 function checked(part) {
   for (const [name, value] of Object.entries(part)) {
-    if (!(name in NOTHING)) throw new RangeError(`${name}: a selection has ${Object.keys(NOTHING).join(", ")}.`);
+    if (!(name in NOTHING)) throw new RangeError(
+      `${name}: a selection has ${Object.keys(NOTHING).join(", ")}.`);
     if (value !== null && !(Number.isInteger(value) && value >= 0)) {
       throw new RangeError(`${name} = ${value}: a selection holds whole numbers from 0, or null.`);
     }

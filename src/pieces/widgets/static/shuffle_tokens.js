@@ -1,14 +1,17 @@
 /** Six tokens, what each puts in and what it gets out: shuffled, the outputs move along, or they do not. */
 import { glides } from "./glide.js";
-import { button, choice, count, format, frame, guard, h, live, numbers, onTheme, report, select, words } from "./kit.js";
+import { button, choice, count, format, frame, guard, h, live, numbers, onTheme, report, select,
+  words } from "./kit.js";
 import { makeRamp } from "./ramp.js";
 import { masks, selfAttention, uniform } from "./twin.js";
 
 const T = 6;
 const NONE = 5e-7; // a difference that is rounding
 const WORDS = {
-  title: "Shuffle the tokens", shuffle: "Shuffle", back: "Back in order", mask: "mask", none: "none", causal: "causal",
-  token: (n) => `token ${n}`, head: ["token", "input x", "output o"], mean: "mean of the outputs", was: (x) => `was ${x}`,
+  title: "Shuffle the tokens", shuffle: "Shuffle", back: "Back in order", mask: "mask", none: "none",
+  causal: "causal",
+  token: (n) => `token ${n}`, head: ["token", "input x", "output o"], mean: "mean of the outputs",
+  was: (x) => `was ${x}`,
   row: (name, x, o) => `${name}: input ${x}, output ${o}`, list: "The tokens from top to bottom",
   ordered: "The six tokens as they came. Press Shuffle, and keep an eye on one of the words.",
   along: "Each word kept its output and took it along to its new place. The mean has not moved at all.",
@@ -50,7 +53,8 @@ function render({ model, el }) {
   const set = (shuffle) => { model.set("shuffle", shuffle); model.save_changes(); };
   button(view, { label: WORDS.shuffle, press: () => set((read(model).shuffle % 9999) + 1) });
   const back = button(view, { label: WORDS.back, press: () => set(0) });
-  select(view, model, "mask", { label: WORDS.mask, options: [["none", WORDS.none], ["causal", WORDS.causal]] });
+  select(view, model, "mask", { label: WORDS.mask,
+    options: [["none", WORDS.none], ["causal", WORDS.causal]] });
 
   const cells = () => Array.from({ length: 3 }, () => h("span", { class: "p-cell" }));
   const rows = Array.from({ length: T }, (_, n) => {
@@ -61,7 +65,8 @@ function render({ model, el }) {
   const list = h("ol", { class: "p-shuffled", "aria-label": WORDS.list }, ...rows.map(({ node }) => node));
   const mean = cells();
   const last = h("p", { class: "p-mean" }, h("b", {}, WORDS.mean), h("span", { class: "p-cells" }, ...mean));
-  view.panes.append(h("p", { class: "p-shuffled-head", "aria-hidden": "true" }, ...WORDS.head.map((word) => h("span", {}, word))), list, last);
+  view.panes.append(h("p", { class: "p-shuffled-head", "aria-hidden": "true" },
+    ...WORDS.head.map((word) => h("span", {}, word))), list, last);
 
   let ramps = null;
   view.onDispose(onTheme(() => { ramps = null; view.redraw(); }));
@@ -102,11 +107,13 @@ function render({ model, el }) {
     fill(mean, meanOf(output), ramps.o, tops[1], meanOf(before));
     back.box.disabled = now.shuffle === 0;
     const changed = places.filter((n, i) => output[i].some((x, j) => differs(x, before[n][j])));
-    view.say(!now.shuffle ? WORDS.ordered : changed.length ? WORDS.changed(changed.length, changed.map((n) => names[n]).join(", "))
+    view.say(!now.shuffle ? WORDS.ordered : changed.length
+      ? WORDS.changed(changed.length, changed.map((n) => names[n]).join(", "))
       : now.causal ? WORDS.lucky : WORDS.along);
     report(model, { order: places.map((n) => n + 1), output });
   });
-  return live(model, view, () => ({ shuffle: count(model, "shuffle", 0, 9999), mask: choice(model, "mask", ["none", "causal"]) }));
+  return live(model, view,
+    () => ({ shuffle: count(model, "shuffle", 0, 9999), mask: choice(model, "mask", ["none", "causal"]) }));
 }
 
 export default guard(render);

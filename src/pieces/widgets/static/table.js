@@ -3,7 +3,10 @@ import { format, h } from "./dom.js";
 import { keyed } from "./keyed.js";
 import { words } from "./words.js";
 
-/** @typedef {{key: string, title: string, digits?: number, show?: (value: any, row: any) => string}} Column a number is set in `digits` */
+/**
+ * @typedef {{key: string, title: string, digits?: number, show?: (value: any, row: any) => string}}
+ * Column a number is set in `digits`
+ */
 
 /** Numbers by size, words by the alphabet; what is no value comes last, whichever way. */
 export function compare(a, b, down) {
@@ -19,7 +22,8 @@ let serial = 0;
 /**
  * `draw(rows)`, objects by the columns' keys. The first column names the row.
  * @param {Object} frame
- * @param {{caption: string, columns: Column[], rowKey?: (row: any) => string|number, pick?: (row: any) => void}} options
+ * @param {{caption: string, columns: Column[], rowKey?: (row: any) => string|number, pick?: (row: any) =>
+ *   void}} options
  */
 export function sortable(frame, { caption, columns, rowKey = (row) => row[columns[0].key], pick }) {
   const text = words.table;
@@ -29,8 +33,10 @@ export function sortable(frame, { caption, columns, rowKey = (row) => row[column
   const body = h("tbody", {});
   const name = `p-caption-${++serial}`;
   const voice = h("span", { class: "p-hidden", role: "status" });
-  const table = h("table", { class: "p-sortable", role: "table" }, h("caption", { id: name }, caption), h("thead", {}, h("tr", {}, ...heads)), body);
-  const pane = h("div", { class: "p-pane p-pane-table p-scroll", tabindex: "0", role: "region", "aria-labelledby": name }, table, voice);
+  const table = h("table", { class: "p-sortable", role: "table" }, h("caption", { id: name }, caption),
+    h("thead", {}, h("tr", {}, ...heads)), body);
+  const pane = h("div", { class: "p-pane p-pane-table p-scroll", tabindex: "0", role: "region",
+    "aria-labelledby": name }, table, voice);
   /** @param {Column} column */
   const shown = ({ key, digits = 2, show }, row) => {
     const value = row[key];
@@ -64,7 +70,8 @@ export function sortable(frame, { caption, columns, rowKey = (row) => row[column
     table.classList.toggle("p-cards", table.scrollWidth > pane.clientWidth);
   }
   function paint() {
-    const order = by < 0 ? rows : [...rows].sort((a, b) => compare(a[columns[by].key], b[columns[by].key], down));
+    const order = by < 0 ? rows : [...rows].sort((a, b) =>
+      compare(a[columns[by].key], b[columns[by].key], down));
     heads.forEach((head, n) => {
       head.classList.toggle("p-left", wordy(columns[n]));
       head.setAttribute("aria-sort", n !== by ? "none" : down ? "descending" : "ascending");

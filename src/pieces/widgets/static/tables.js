@@ -30,7 +30,8 @@ function table(caption, { head, rows }) {
   const [first, ...others] = head;
   return h("div", { class: "p-scroll", tabindex: "0", role: "region", "aria-label": caption },
     h("table", {}, h("caption", {}, caption),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, first), ...others.map((x) => h("th", { scope: "col" }, x)))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, first),
+        ...others.map((x) => h("th", { scope: "col" }, x)))),
       h("tbody", {}, ...rows.map(([name, ...cells]) =>
         h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((x) => h("td", {}, x)))))));
 }

@@ -44,7 +44,8 @@ export function fromNested(nested) {
   let next = 0;
   const pour = (part, depth) => {
     if (depth === shape.length) data[next++] = Number(part);
-    else if (part.length !== shape[depth]) throw new RangeError(`Ragged lists: ${part.length} beside ${shape[depth]}.`);
+    else if (part.length !== shape[depth]) throw new RangeError(
+      `Ragged lists: ${part.length} beside ${shape[depth]}.`);
     else for (let i = 0; i < part.length; i++) pour(part[i], depth + 1);
   };
   pour(nested, 0);
@@ -64,15 +65,18 @@ export const at = (t, ...index) => t.data[place(t, index)];
 /** The view with one axis fixed.
  *  @param {Tensor} t @param {number} axis @param {number} index @returns {Tensor} */
 export function select(t, axis, index) {
-  if (!(index >= 0 && index < t.shape[axis])) throw new RangeError(`index ${index}: axis ${axis} has ${t.shape[axis]}.`);
+  if (!(index >= 0 && index < t.shape[axis])) throw new RangeError(
+    `index ${index}: axis ${axis} has ${t.shape[axis]}.`);
   const without = (list) => list.filter((_, n) => n !== axis);
-  return { data: t.data, shape: without(t.shape), strides: without(t.strides), offset: t.offset + index * t.strides[axis] };
+  return { data: t.data, shape: without(t.shape), strides: without(t.strides),
+    offset: t.offset + index * t.strides[axis] };
 }
 
 /** The view of [from, to) along one axis.
  *  @param {Tensor} t @param {number} axis @param {number} from @param {number} to @returns {Tensor} */
 export function slice(t, axis, from, to = t.shape[axis]) {
-  if (!(from >= 0 && from <= to && to <= t.shape[axis])) throw new RangeError(`[${from}, ${to}): axis ${axis} has ${t.shape[axis]}.`);
+  if (!(from >= 0 && from <= to && to <= t.shape[axis])) throw new RangeError(
+    `[${from}, ${to}): axis ${axis} has ${t.shape[axis]}.`);
   const shape = t.shape.map((n, a) => (a === axis ? to - from : n));
   return { ...t, shape, offset: t.offset + from * t.strides[axis] };
 }
@@ -125,7 +129,8 @@ export function contiguous(t) {
 /** The same numbers in another shape: a view where they lie row by row, a copy where not.
  *  @param {Tensor} t @param {...number} shape @returns {Tensor} */
 export function reshape(t, ...shape) {
-  if (size(shape) !== size(t.shape)) throw new RangeError(`shape [${shape}]: holds ${size(shape)}, not ${size(t.shape)}.`);
+  if (size(shape) !== size(t.shape)) throw new RangeError(
+    `shape [${shape}]: holds ${size(shape)}, not ${size(t.shape)}.`);
   const plain = isContiguous(t) ? t : contiguous(t);
   return { data: plain.data, shape, strides: rowMajor(shape), offset: plain.offset };
 }

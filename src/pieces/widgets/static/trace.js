@@ -45,7 +45,8 @@ export function watcher({ keep = [], off = [], clamp = [], edit } = {}) {
   const waiting = new Map();
   const expect = (name, what) => waiting.set(name, [...(waiting.get(name) ?? []), what]);
   for (const [layer, head] of off) expect(`${named(layer, "attention")}.core`, { head });
-  for (const { layer, unit, value } of clamp) expect(`${named(layer, "feed_forward")}.dropout`, { unit, value });
+  for (const { layer, unit, value } of clamp) expect(`${named(layer, "feed_forward")}.dropout`,
+    { unit, value });
 
   /**
    * Heads [H, T, K] set to 0, hidden units [T, F] to their value.
@@ -55,7 +56,8 @@ export function watcher({ keep = [], off = [], clamp = [], edit } = {}) {
   function meddle(name, { data, shape }) {
     for (const { head, unit, value } of waiting.get(name)) {
       const [count, at] = head === undefined ? [shape[1], unit] : [shape[0], head];
-      if (!(Number.isInteger(at) && at >= 0 && at < count)) throw new RangeError(`${name}: ${at} is none of its ${count}.`);
+      if (!(Number.isInteger(at) && at >= 0 && at < count)) throw new RangeError(
+        `${name}: ${at} is none of its ${count}.`);
       if (head === undefined) for (let i = unit; i < data.length; i += count) data[i] = value;
       else data.fill(0, (head * data.length) / count, ((head + 1) * data.length) / count);
     }

@@ -24,7 +24,8 @@ export function inner(a, b) {
 /** a [n, m] times b [m, p]; m is at least 1, since rows that are not there do not say how wide they are.
  *  @param {Matrix} a @param {Matrix} b @returns {Matrix} */
 export function matmul(a, b) {
-  if (a.length && !b.length) throw new RangeError("matmul: b has no rows, so the width of a b is unknown. Give at least one.");
+  if (a.length && !b.length) throw new RangeError(
+    "matmul: b has no rows, so the width of a b is unknown. Give at least one.");
   const columns = transpose(b);
   return a.map((row) => columns.map((column) => inner(row, column)));
 }
@@ -95,7 +96,8 @@ export const scores = {
  *  @returns {{scores: Matrix, scaled: Matrix, weights: Matrix, output: Matrix}} */
 export function attention(Q, K, V, { mask, bias } = {}) {
   if (!K.length || K.length !== V.length) {
-    throw new RangeError(`attention: ${K.length} keys and ${V.length} values. Give one value for each key, and at least one.`);
+    throw new RangeError(`attention: ${K.length} keys and ${V.length} values. Give one value for each `
+      + `key, and at least one.`);
   }
   const raw = matmul(Q, transpose(K));
   const root = Math.sqrt(Q[0].length);

@@ -4,7 +4,8 @@ import { near } from "./tokens.js";
 
 /**
  * @param {Object} view @param {Object} traits @param {{vocabulary: string[]}} model
- * @param {Record<string, any>} say `typed`, `unknown`, `empty`, `try`, `replace`, `long`; `hint`, which stands there where
+ * @param {Record<string, any>} say `typed`, `unknown`, `empty`, `try`, `replace`, `long`; `hint`, which
+ *   stands there where
  *   nothing else is to be said; `offers`, where they are not words spelled almost alike
  */
 export function typedText(view, traits, model, say) {
@@ -12,10 +13,12 @@ export function typedText(view, traits, model, say) {
   const put = (typed) => { traits.set("text", typed.slice(0, 2000)); traits.save_changes(); };
   const field = h("textarea", {
     class: "p-typed", rows: 2, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
-    "data-lm-suppress-shortcuts": "true", "aria-label": say.typed(model.vocabulary.length), oninput: () => put(field.value),
+    "data-lm-suppress-shortcuts": "true", "aria-label": say.typed(model.vocabulary.length),
+      oninput: () => put(field.value),
   });
   const swap = (word, other) => {
-    put(field.value.split(/(\s+)/u).map((part) => (part.includes(word) ? part.replace(word, other) : part)).join(""));
+    put(field.value.split(/(\s+)/u).map((part) =>
+      (part.includes(word) ? part.replace(word, other) : part)).join(""));
     field.focus();
   };
   const offer = (word) => (other) => h("button", { type: "button", class: "p-button p-offer",
@@ -40,7 +43,8 @@ export function typedText(view, traits, model, say) {
       if (key === told) return;
       clearTimeout(resting);
       const later = () => { told = key; explain(reading); };
-      if (document.activeElement === field) resting = window.setTimeout(later, 500); // a word half typed is not unknown
+      // a word half typed is not unknown
+      if (document.activeElement === field) resting = window.setTimeout(later, 500);
       else later();
     },
   };

@@ -15,7 +15,8 @@ const QUOTES = ["“", "”"];
 /** @param {string[]} words in the order of their ids */
 export function vocabularyOf(words) {
   const exact = new Map(words.map((word, id) => [word, id]));
-  const spelled = new Map(words.map((word, id) => /** @type {[string, number]} */ ([word.toLowerCase(), id])).reverse());
+  const spelled = new Map(words.map((word,
+    id) => /** @type {[string, number]} */ ([word.toLowerCase(), id])).reverse());
 
   /**
    * The number of a word, in whatever case it was typed; null where there is none.
@@ -39,7 +40,8 @@ export function vocabularyOf(words) {
     encode(text) {
       let quotes = 0;
       const turned = (word) => (word === '"' && !known(word) ? QUOTES[quotes++ % 2] : word);
-      const tokens = text.split(/\s+/u).filter(Boolean).flatMap(cut).map(turned).map((word) => ({ text: word, id: idOf(word) }));
+      const tokens = text.split(/\s+/u).filter(Boolean).flatMap(cut).map(turned).map((word) =>
+        ({ text: word, id: idOf(word) }));
       const unknown = [...new Set(tokens.filter(({ id }) => id === null).map((token) => token.text))];
       return { tokens, ids: tokens.flatMap(({ id }) => (id === null ? [] : [id])), unknown };
     },

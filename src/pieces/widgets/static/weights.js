@@ -18,7 +18,8 @@ export function fromBase64(text) {
 function asked(file) {
   const page = /** @type {any} */ (window);
   const address = page.pieces?.models;
-  if (!address) return Promise.reject(new Error(`The weights ${file} are not here, and this is no page of the book.`));
+  if (!address) return Promise.reject(new Error(
+    `The weights ${file} are not here, and this is no page of the book.`));
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     const fail = () => reject(new Error(`The weights ${file} did not arrive.`));

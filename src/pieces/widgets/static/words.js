@@ -14,10 +14,12 @@ export const words = {
     rowsBy: (T, row, S, column) => `${T} × ${S}, ${row} by ${column}`,
     range: (low, high) => `from ${format(low)} to ${format(high)}`,
     empty: "Nothing to show yet.",
-    odd: (nan, infinite) => [nan ? `${plural(nan, "cell")} not a number (×)` : "", infinite ? `${plural(infinite, "cell")} infinite (▲ ∞, ▼ −∞)` : ""]
+    odd: (nan, infinite) => [nan ? `${plural(nan, "cell")} not a number (×)` : "",
+      infinite ? `${plural(infinite, "cell")} infinite (▲ ∞, ▼ −∞)` : ""]
       .filter(Boolean).join(", "),
     hidden: (n) => `${n} masked`,
-    help: (press) => `Arrow keys read the cells${press ? `, Enter ${press}` : ""}. The same numbers stand in the table view.`,
+    help: (press) => `Arrow keys read the cells${press ? `, Enter ${press}` : ""}. The same numbers `
+      + `stand in the table view.`,
     changes: "changes one",
     change: (said) => `${said} (Enter: change)`,
     cell: (row, i, column, j, value) => `${row} ${i}, ${column} ${j}: ${value}`,
@@ -26,21 +28,26 @@ export const words = {
   chart: {
     start: "Arrow keys read the curves",
     at: (axis, x, values) => `${axis} ${x}: ${values.map(([name, y]) => `${name} ${y}`).join(", ")}`,
-    size: (series, n) => `${plural(series, "curve")}, ${plural(n, "point")}. The numbers stand in the table view.`,
+    size: (series, n) => `${plural(series, "curve")}, ${plural(n, "point")}. The numbers stand in the `
+      + `table view.`,
   },
-  player: { play: "Play", pause: "Pause", back: "Step back", on: "Step on", state: (n, of) => `${n} of ${of}` },
+  player: { play: "Play", pause: "Pause", back: "Step back", on: "Step on",
+    state: (n, of) => `${n} of ${of}` },
   tokens: {
     chips: "The words that are read",
     reset: "Undo my text",
     strange: (word) => `${word}, a word that is not known`,
-    unknown: (word, others, known) => `“${word.slice(0, 30)}”${others ? ` and ${plural(others, "other word")} are` : " is"} not among the ${known} words known here.`,
+    unknown: (word, others, known) =>
+      `“${word.slice(0, 30)}”${others ? ` and ${plural(others, "other word")} are` : " is"} not among `
+        + `the ${known} words known here.`,
     replace: (word, offer) => `Write ${offer} in place of ${word}`,
     long: (most) => ` Only the first ${most} words are read.`,
   },
   arcs: {
     head: ["word", "looks at", "weight"],
     itself: "itself",
-    looks: (word, seen) => `${word} looks at ${seen.map(([other, weight]) => `${other} ${weight}`).join(", ")}.`,
+    looks: (word, seen) => `${word} looks at `
+      + `${seen.map(([other, weight]) => `${other} ${weight}`).join(", ")}.`,
     blind: (word) => `${word} looks at nothing.`,
   },
   blocks: {
@@ -59,15 +66,18 @@ export const words = {
   },
   bars: { key: "key" },
   plane: {
-    table: "The plane", head: ["vector", "x", "y"], query: "query", key: (n) => `key ${n}`, none: "–", letter: "q",
-    label: (x, y) => `The query at ${x}${y === null ? "" : `, ${y}`}. Drag it, or move it with the arrow keys.`,
+    table: "The plane", head: ["vector", "x", "y"], query: "query", key: (n) => `key ${n}`, none: "–",
+    letter: "q",
+    label: (x, y) => `The query at ${x}${y === null ? "" : `, ${y}`}. Drag it, or move it with the arrow `
+      + `keys.`,
   },
 };
 
 /** Replace the words, section by section. @param {Record<string, Object>} other */
 export function speak(other) {
   for (const [section, texts] of Object.entries(other)) {
-    if (!(section in words)) throw new RangeError(`${section}: the words have ${Object.keys(words).join(", ")}.`);
+    if (!(section in words)) throw new RangeError(
+      `${section}: the words have ${Object.keys(words).join(", ")}.`);
     Object.assign(words[section], texts);
   }
 }

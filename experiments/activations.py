@@ -1,0 +1,168 @@
+"""Four feed-forward networks of equal size in the same small decoder: which learns faster?
+
+python experiments/activations.py rates            # one seed, four learning rates each
+python experiments/activations.py seeds            # eight other seeds, each at its best
+
+ReLU and GELU have 2 matrices of width 192, SwiGLU and GeGLU 3 of width 128: 18,432 weights each.
+A seed gives all four the same words in the same order, and the same start of all that is not
+feed-forward, so that they are compared pair by pair. The runs are short: all are far from the
+floor. Each run is kept as soon as it ends; one that is in the record is not done again.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+import held_out
+from common import RECORDS, ROOT
+from pieces.feedforward import FeedForward, GatedFeedForward, gelu, relu, swish, two_thirds
+from pieces.models.llama import LlamaConfig, gated_decoder
+from pieces.trace import record as watch
+from pieces.train import TrainConfig, train
+from small_world import TASK, started
+
+NAME = "activations"
+PACKAGED = ROOT / "src" / "pieces" / "measured"
+D, F = 48, 4 * 48
+SIZES = LlamaConfig(TASK.vocab_size, D, n_layers=2, n_heads=4, d_ff=F, max_seq_len=256, tied=True)
+NETWORKS: dict[str, Callable[[], nn.Module]] = {
+    "ReLU": lambda: FeedForward(D, F, relu, bias=False),
+    "GELU": lambda: FeedForward(D, F, gelu, bias=False),
+    "SwiGLU": lambda: GatedFeedForward(D, two_thirds(F), swish),
+    "GeGLU": lambda: GatedFeedForward(D, two_thirds(F), gelu),
+}
+RATES, RATES_SEED = (4e-3, 8e-3, 16e-3, 32e-3), 100
+SEEDS = tuple(range(8))
+STEPS, EVERY, ROWS = 200, 25, 200
+TRAINING = TrainConfig(steps=STEPS, batch_size=8, warmup=40, final_share=0.1)
+
+
+def model_of(network: str, seed: int) -> nn.Module:
+    """The decoder with this network; what is not feed-forward starts alike for all of a seed."""
+    torch.manual_seed(seed)
+    like = gated_decoder(SIZES, NETWORKS["ReLU"]).state_dict()
+    torch.manual_seed(seed)
+    model = gated_decoder(SIZES, NETWORKS[network])
+    shared = {name: weight for name, weight in like.items() if ".feed_forward." not in name}
+    model.load_state_dict(shared, strict=False)
+    torch.manual_seed(seed)
+    return started(model)
+
+
+@torch.no_grad()
+def zeros(model: nn.Module) -> dict[str, float]:
+    """Of the hidden units, the share that is 0 at a word on average, and the share 0 at all words.
+
+    Over the held-out stories; only a bend that cuts off has any.
+    """
+    generator = torch.Generator().manual_seed(held_out.SEED)
+    ids = TASK.batch(ROWS, "held_out", generator=generator).input_ids
+    with watch(model, outputs=["stack.blocks.*.feed_forward.dropout"]) as trace:
+        model(ids)
+    names = [name for name in trace if name.endswith("feed_forward.dropout")]
+    shut = torch.stack([trace[name]["output"].flatten(0, 1) == 0 for name in names])
+    return {
+        "zero_at_a_word": round(shut.double().mean().item(), 5),
+        "dead": round(shut.all(dim=1).double().mean().item(), 5),
+    }
+
+
+def one_run(network: str, seed: int, lr: float, steps: int) -> dict[str, Any]:
+    """Train once; how far above the floor it is every 25 steps, on held-out text."""
+    model, curve, taken = model_of(network, seed), [], 0
+    start = time.process_time()
+
+    def look() -> None:
+        found = held_out.stories(model, TASK, ROWS)
+        curve.append([taken, round(found["loss"] - found["floor"], 5)])
+
+    def draw(count: int, generator: torch.Generator) -> Any:
+        nonlocal taken
+        if taken % EVERY == 0:
+            look()
+        taken += 1
+        return TASK.batch(count, generator=generator)
+
+    config = TrainConfig(**vars(TRAINING) | {"steps": steps, "lr": lr, "seed": seed})
+    train(model, draw, config, progress=False)
+    look()
+    return {
+        "network": network,
+        "seed": seed,
+        "lr": lr,
+        "steps": steps,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "above_floor": curve[-1][1],
+        **zeros(model),
+        "cpu_seconds": round(time.process_time() - start, 1),
+        "curve": curve,
+    }
+
+
+def best_rate(runs: list[dict[str, Any]], network: str) -> float:
+    """The learning rate with which this network came nearest to the floor."""
+    own = [run for run in runs if run["network"] == network]
+    return min(own, key=lambda run: run["above_floor"])["lr"]
+
+
+def wanted(part: str, record: dict[str, Any], seeds: tuple[int, ...]) -> Iterator[tuple]:
+    """The runs of a part: network, seed, learning rate, steps."""
+    if part == "rates":
+        yield from ((n, RATES_SEED, lr, STEPS) for n in NETWORKS for lr in RATES)
+        return
+    for seed in seeds:
+        for network in NETWORKS:
+            yield network, seed, best_rate(record["rates"], network), STEPS
+
+
+def opened() -> dict[str, Any]:
+    """The record so far, or an empty one if it is of another set-up."""
+    about = {
+        "name": NAME,
+        "about": " ".join((__doc__ or "").split()),
+        "config": {"d_model": D, "n_layers": 2, "n_heads": 4, "d_ff": F, "gated": two_thirds(F)},
+        "training": {"batch_size": TRAINING.batch_size, "warmup": TRAINING.warmup},
+        "held_out_rows": ROWS,
+    }
+    place = RECORDS / f"{NAME}.json"
+    old = json.loads(place.read_text("utf-8")) if place.exists() else {}
+    same = all(old.get(key) == about[key] for key in ("config", "training", "held_out_rows"))
+    return about | {part: old.get(part, []) if same else [] for part in ("rates", "seeds")}
+
+
+def keep(record: dict[str, Any]) -> None:
+    """Write the record, a run a line."""
+    RECORDS.mkdir(exist_ok=True)
+    lines = {part: [json.dumps(run) for run in record[part]] for part in ("rates", "seeds")}
+    head = {key: value for key, value in record.items() if key not in lines}
+    text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    for part, runs in lines.items():
+        text += f',\n "{part}": [\n  ' + ",\n  ".join(runs) + "\n ]"
+    for place in (RECORDS, PACKAGED):
+        (place / f"{NAME}.json").write_text(text + "\n}\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Do what is not yet in the record."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=["rates", "seeds"])
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
+    options = parser.parse_args()
+    record = opened()
+    for network, seed, lr, steps in wanted(options.part, record, tuple(options.seeds)):
+        done = {(run["network"], run["seed"], run["lr"]) for run in record[options.part]}
+        if (network, seed, lr) in done:
+            continue
+        record[options.part].append(one_run(network, seed, lr, steps))
+        keep(record)
+        last = record[options.part][-1]
+        print(network, seed, lr, last["above_floor"], last["cpu_seconds"], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""BeyondLength: a text grows beyond the length of training, scheme by scheme."""
+
+from typing import Any
+
+from traitlets import default
+
+from pieces.measured import record_of
+from pieces.widgets.base import PieceWidget
+from pieces.widgets.traits import Choice, Count, Result, Words
+
+STRETCH = 16
+SCHEMES = ("none", "sinusoidal", "learned", "untrained_rows", "last_row", "t5", "alibi", "rotary")
+SCALINGS = ("unscaled", "linear", "ntk", "dynamic", "yarn", "llama3")
+FORGETFUL = "window"
+
+
+class BeyondLength(PieceWidget):
+    """Measured runs, played: small models trained on 32 words and read up to 256.
+
+    Args:
+        what: "positions" (six schemes, and ways around the end of a learned table) or "scalings"
+            (one rotary model, its clocks slowed in different ways).
+        shown: the schemes that are drawn: "none", "sinusoidal", "learned", "untrained_rows",
+            "last_row", "t5", "alibi", "rotary"; "unscaled", "linear", "ntk", "dynamic", "yarn",
+            "llama3"; "window" for the rotary model that reads the last 32 words only.
+        stretch: how far the text goes, in stretches of 16 words, from 0.
+        factor: of the scalings, "2", "4" or "8".
+
+    Read back:
+        excess: distance to the floor of each scheme that is drawn, in nats a word, by seed.
+        measured: the runs that it plays, of each scheme a curve for each seed.
+
+    Raises:
+        ValueError: an unknown argument or a value out of range.
+    """
+
+    title = "Beyond the length of training"
+
+    what = Choice("positions", ("positions", "scalings"))
+    shown = Words(("sinusoidal", "alibi", "rotary", "unscaled", "dynamic", "yarn"), most=15)
+    stretch = Count(1, 0, 15)
+    factor = Choice("8", ("2", "4", "8"))
+    excess = Result()
+    measured = Result()
+
+    @default("measured")
+    def _read_measured(self) -> dict[str, Any]:
+        """The numbers of the records."""
+        return record_of("positions")
+
+    def describe(self) -> str:
+        """Return what is drawn, and how long the text is."""
+        known = (*(SCHEMES if self.what == "positions" else SCALINGS), FORGETFUL)
+        drawn = ", ".join(name for name in known if name in self.shown) or "nothing"
+        factor = f" by {self.factor}" if self.what == "scalings" else ""
+        return f"{self.what}{factor}: {drawn}; a text of {STRETCH * (self.stretch + 1)} words"

@@ -1,0 +1,64 @@
+"""PositionWaves: a position as sines and cosines, two positions compared, a step as a turn."""
+
+from typing import Any
+
+from pieces.checks import require
+from pieces.positions import Sinusoidal
+from pieces.widgets.base import PieceWidget
+from pieces.widgets.traits import Choice, Count, Real, Result
+
+VIEWS = ("wave", "similarity", "shift")
+
+
+class Even(Count):
+    """An even integer from `low` to `high`, both included."""
+
+    def validate(self, obj: Any, value: Any) -> int:
+        """Return `value`, or raise `ValueError` where it is no even integer in range."""
+        value = super().validate(obj, value)
+        require(value % 2 == 0, self.name, value, "an even number", "choose 2, 4, 6, …")
+        return value
+
+
+class PositionWaves(PieceWidget):
+    """The sinusoidal code of every position: its waves, its likeness, its turns.
+
+    Positions and columns count from 0, as they stand in the formula.
+
+    Args:
+        d: columns of the code, even, 2 to 64.
+        base: of the wavelengths, 10 to 1,000,000.
+        length: how many positions are shown, 8 to 128.
+        column: the column that is followed, 0 to 63.
+        position: the position p that is followed, 0 to 127.
+        k: the step from p to p + k, 0 to 64.
+        view: "wave", "similarity" or "shift".
+
+    Read back:
+        wavelength: positions in which the followed column's pair turns once.
+        similarity: the dot product of the codes of p and p + k, divided by that of p with itself.
+
+    Raises:
+        ValueError: an unknown argument or a value out of range.
+    """
+
+    title = "Positions as waves"
+
+    d = Even(32, 2, 64)
+    base = Real(10000.0, 10.0, 1e6)
+    length = Count(64, 8, 128)
+    column = Count(6, 0, 63)
+    position = Count(10, 0, 127)
+    k = Count(4, 0, 64)
+    view = Choice("wave", VIEWS)
+    wavelength = Result()
+    similarity = Result()
+
+    def describe(self) -> str:
+        """Return the sizes and what is followed."""
+        sizes = f"{self.length} positions in {self.d} columns, base {self.base:g}"
+        return f"{sizes}; column {self.column}, positions {self.position} and {self.k} further"
+
+    def encoding(self) -> Sinusoidal:
+        """Return the package's encoding with these sizes."""
+        return Sinusoidal(self.d, base=self.base)

@@ -1,0 +1,115 @@
+"""SamplingExplorer: a trained model writes on, word by word, beside the true probabilities."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from torch import nn
+from traitlets import TraitType
+
+from pieces.checks import require
+from pieces.tasks import Task, stories_words
+from pieces.widgets.trained_model import ModelName, TrainedModelWidget
+from pieces.widgets.traits import Count, Real, Result, Text, Words
+
+MODELS = ("stories_llama", "stories_moe", "stories_attention")
+TEXT = "Once upon a time there was a shy girl named Lily. She had a red ball. One sunny day, she"
+MOST = 128  # words, those of the beginning too: as long as the texts that the models learnt from
+# The tables of words from which the page tells the stories, by their names in stories_words.py.
+TABLES = stories_words.several(
+    """
+    GIRLS BOYS PETS ANIMALS TAME FAMILY WORKERS LOOKS COLOURS SIZES THINGS FOODS BAKED MEALS DRINKS
+    OUTINGS INSIDE OUTSIDE HOMES KINDS GLAD SAD SHOWN WEATHER TIMES NUMBERS PASTIMES HERD
+    """
+)
+
+
+def world() -> dict[str, Any]:
+    """Return the words of the small world, from which the page knows what can follow."""
+    return {name: getattr(stories_words, name) for name in TABLES}
+
+
+class World(TraitType):
+    """The words of the small world by their tables, or {} for another language."""
+
+    def __init__(self):
+        super().__init__(default_value=world())
+        self.tag(sync=True)
+
+    def validate(self, obj: Any, value: Any) -> dict[str, Any]:
+        """Return `value`, or raise `ValueError` where it is another world."""
+        known = isinstance(value, dict) and value in ({}, world())
+        require(known, self.name, "another form", "that of the small world, or {}", "leave it out")
+        return value
+
+
+class SamplingExplorer(TrainedModelWidget):
+    """Let a trained model write on from a text, and see each draw before it is made.
+
+    Args:
+        model_name: "stories_llama", "stories_moe" or "stories_attention"; a model of your own
+            comes in by ``from_model``.
+        text: the beginning; a word that the model does not know is named and left out.
+        written: the words that were written behind it, at most 128 with those of ``text``.
+        temperature: 0 takes the likeliest word, 1 draws as the model says; at most 3.
+        top_k: how many of the likeliest words stay; 0 keeps all.
+        top_p: the likeliest words stay until they have this share, from 0.05; 1 keeps all.
+        seed: which random numbers are drawn; the same ones write the same words again.
+        world: the words from which the page tells the stories, and so knows what is true; {} for
+            a model with other words.
+
+    Read back:
+        candidates: the likeliest next words: [word, probability, as set, true probability]; the
+            last is None where no story goes on like this.
+        distance: how far the next word's distribution is from the true one, as total variation:
+            {"model": ..., "set": ..., "nats": ...}; "nats" is KL(true, model). None where the true
+            one is not known.
+        draw: the number from 0 to 1 that draws the next word (None at temperature 0), and the word.
+        computed: how many words went through the model for the last one: 1, thanks to its cache.
+
+    Raises:
+        ValueError: an unknown argument or a value out of range.
+    """
+
+    title = "A trained model writes"
+    models: ClassVar[tuple[str, ...]] = MODELS
+    kinds: ClassVar[tuple[str, ...]] = ("llama", "mixtral", "attention_only", "gpt2")
+
+    model_name = ModelName(MODELS[0], MODELS)
+    text = Text(TEXT)
+    written = Words((), MOST)
+    temperature = Real(1.0, 0.0, 3.0)
+    top_k = Count(0, 0, 1000)
+    top_p = Real(1.0, 0.05, 1.0)
+    seed = Count(1, 0, 9999)
+    candidates = Result()
+    distance = Result()
+    draw = Result()
+    computed = Result()
+    world = World()
+
+    @classmethod
+    def from_model(
+        cls,
+        model: nn.Module,
+        text: str = TEXT,
+        *,
+        vocabulary: Sequence[str] | Task,
+        **traits: Any,
+    ) -> "SamplingExplorer":
+        """Let a decoder-only model of your own write. As ``TrainedModelWidget``.
+
+        The true probabilities are known where it has the words of ``pieces.tasks.Stories``.
+        """
+        words = vocabulary.vocabulary if isinstance(vocabulary, Task) else vocabulary
+        if not isinstance(words, Sequence) or sorted(words) != sorted(stories_words.VOCABULARY):
+            traits = {"world": {}} | traits
+        return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
+
+    def describe(self) -> str:
+        """Return the model, what it was given, how it draws and what it wrote."""
+        cuts = [f"top-k {self.top_k}"] * bool(self.top_k) + [f"top-p {self.top_p:g}"] * (
+            self.top_p < 1
+        )
+        how = ", ".join([f"temperature {self.temperature:g}", *cuts, f"seed {self.seed}"])
+        wrote = f", and wrote “{' '.join(self.written)}”" if self.written else ""
+        return f"{self.model_name} goes on from “{self.text}”{wrote} ({how})"

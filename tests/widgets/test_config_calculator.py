@@ -1,0 +1,221 @@
+"""ConfigCalculator: its arithmetic against models that are built and counted, and its hands."""
+
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+from expected_config import NAMES, config_of, counted, known
+from oracle import check, recorded
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+from twins import opened_twin
+
+from browser import put, state
+from pieces.cache import GrowingCache, RollingCache
+from pieces.models.llama import LLAMA_2_70B, LlamaConfig
+from pieces.models.mistral import MISTRAL_7B, mistral
+from pieces.widgets import ConfigCalculator
+from pieces.widgets.config_calculator import SIZES
+
+
+@pytest.fixture(scope="module")
+def twin(chromium):
+    with opened_twin(chromium, modules=("llama_sizes",)) as opened:
+        yield opened
+
+
+def some(seed, small=False):
+    """Return random sizes; small ones can be run."""
+    draw = random.Random(seed)
+    kv, group = draw.choice([1, 2, 3, 5]), draw.choice([1, 2, 3, 4])
+    widths = (6, 20) if small else (8, 9000)
+    return {
+        "vocab_size": draw.randint(5, 40 if small else 200_000),
+        "d_model": draw.randint(*widths),
+        "n_layers": draw.randint(1, 3),
+        "n_heads": kv * group,
+        "n_kv_heads": kv,
+        "head_dim": 2 * draw.randint(1, 3 if small else 128),
+        "d_ff": draw.randint(*widths),
+        "max_seq_len": 40,
+        "window": draw.choice([0, 3]),
+        **{name: draw.random() < 0.5 for name in ("tied", "bias", "ff_bias")},
+    }
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("traits", "match"),
+    [({"n_heads": 12, "n_kv_heads": 5, "head_dim": 8}, "n_kv_heads = 5"), ({"d_model": 100}, "d_model = 100"),
+     ({"head_dim": 7}, "head_dim = 7"), ({"max_seq_len": 100, "length": 101}, "length = 101"),
+     ({"weights_dtype": "float16"}, "weights_dtype"), ({"batch": 0}, "batch"), ({"bandwidth": 0}, "bandwidth"),
+     ({"vocab_size": 1e4}, "vocab_size"), ({"n_layers": 257}, "n_layers")],
+)  # fmt: skip
+def test_refuses(traits, match):
+    with pytest.raises(ValueError, match=match):
+        ConfigCalculator(**traits)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_config_there_and_back():
+    widget = ConfigCalculator.of(LLAMA_2_70B, batch=3)
+    assert (widget.n_kv_heads, widget.head_dim, widget.length, widget.batch) == (8, 128, 4096, 3)
+    assert "80 layers of 8192, 64 heads (8 for keys and values) of 128" in repr(widget)
+    assert ConfigCalculator.of(MISTRAL_7B).config() == replace(
+        MISTRAL_7B, head_dim=128, norm_eps=1e-6
+    )
+    small = ConfigCalculator.of(LlamaConfig(10, 12, 1, 3, 5))
+    assert (small.n_kv_heads, small.head_dim) == (3, 4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_preset_is_counted_as_the_model_is(twin, name):
+    sizes = twin(f'llama_sizes.PRESETS["{name}"]')
+    assert config_of(sizes) == known()[name]
+    parts, total, _ = counted(known()[name])
+    assert twin("llama_sizes.countParameters(a.s)", s=sizes) == parts | {"total": total}
+
+
+def test_random_sizes_are_counted_as_the_model_is(twin):
+    for seed in range(20):
+        sizes = some(seed)
+        parts, total, _ = counted(config_of(sizes))
+        assert twin("llama_sizes.countParameters(a.s)", s=sizes) == parts | {"total": total}, sizes
+
+
+def test_operations_are_those_that_torch_counts(twin):
+    for seed in range(8):
+        sizes = some(seed, small=True)
+        model = mistral(config_of(sizes)).eval()
+        length, cache = 7, RollingCache(3) if sizes["window"] else GrowingCache()
+        ids = torch.randint(sizes["vocab_size"], (1, length))
+        with torch.no_grad():
+            model(ids[:, :-1], cache=cache)
+            with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+                model(ids[:, -1:], cache=cache)
+        got = twin("llama_sizes.operations(a.s, a.length)", s=sizes, length=length)
+        assert got == counter.get_total_flops(), sizes
+
+
+def test_the_cache_is_as_large_as_it_is(twin):
+    for seed in range(8):
+        sizes, batch, length = some(seed, small=True), 2, 9
+        model = mistral(config_of(sizes)).eval()
+        cache = RollingCache(3) if sizes["window"] else GrowingCache()
+        with torch.no_grad():
+            for step in torch.randint(sizes["vocab_size"], (length, batch, 1)):
+                model(step, cache=cache)
+        kept = [x for layer in range(sizes["n_layers"]) for x in cache.read(layer)]
+        bytes_ = sum(x.numel() * x.element_size() for x in kept)
+        args = {"s": sizes, "length": length, "batch": batch}
+        assert twin("llama_sizes.cacheBytes(a.s, a.length, a.batch, 4)", **args) == bytes_, sizes
+
+
+def test_training_keeps_what_adam_keeps(twin):
+    """In float32 there is no second copy, and the four numbers of a weight are 16 bytes as well."""
+    sizes = some(3, small=True) | {"window": 0}
+    model = mistral(config_of(sizes))
+    optimizer = torch.optim.AdamW(model.parameters())
+    model(torch.randint(sizes["vocab_size"], (2, 5))).sum().backward()
+    optimizer.step()
+    moments = [x for of in optimizer.state.values() for x in of.values() if x.ndim]
+    kept = [*model.parameters(), *(p.grad for p in model.parameters()), *moments]
+    run = {"length": 5, "batch": 2, "weights": 2, "cache": 2}
+    memory = twin("llama_sizes.memory(a.s, a.run)", s=sizes, run=run)
+    inputs = memory["training"].pop("inputs")
+    assert sum(memory["training"].values()) == sum(x.numel() * x.element_size() for x in kept)
+    streams = []
+    for block in model.stack.blocks:
+        block.register_forward_pre_hook(lambda _, given: streams.append(given[0]))
+    model(torch.randint(sizes["vocab_size"], (2, 5)))
+    assert inputs == sum(2 * x.numel() for x in streams)
+
+
+def test_from_preset_to_preset(bench):
+    widget = ConfigCalculator()
+    with recorded(bench, widget) as page:
+        for name in NAMES:
+            page.get_by_label("a known model").select_option(name)
+            check(page, widget)
+            now = state(page, widget)
+            assert now["preset"] == name
+            assert now["length"] == now["max_seq_len"]
+        assert now["before"]["n_layers"] == 32, "Mistral's, before ours"
+        page.get_by_label("a known model").select_option("")
+        check(page, widget)
+        assert page.record.errors == []
+
+
+def test_by_its_controls_and_fields(bench):
+    widget = ConfigCalculator.of(LLAMA_2_70B, weights_dtype="int4", batch=8)
+    with recorded(bench, widget) as page:
+        check(page, widget)
+        for trait in (*SIZES[:9], "length", "batch", "bandwidth"):
+            slider = page.locator(f"[data-trait={trait}] input[type=range]")
+            for key in ("End", "ArrowLeft", "Home", "ArrowRight"):
+                slider.press(key)
+            check(page, widget)
+        for box in ("tied", "bias", "ff_bias"):
+            page.locator(f"[data-trait={box}] input").click()
+            check(page, widget)
+        page.get_by_label("cache as").select_option("float32")
+        check(page, widget)
+        put(page, widget, **some(7))
+        check(page, widget)
+        assert page.record.errors == []
+
+
+def test_a_number_to_the_digit(bench):
+    widget = ConfigCalculator()
+    with recorded(bench, widget) as page:
+        field = page.get_by_label("feed-forward F, exactly")
+        field.fill("11007")
+        assert state(page, widget)["d_ff"] == 11_007
+        field.press("ArrowUp")
+        assert state(page, widget)["preset"] == "llama-7b"
+        page.get_by_label("heads H, exactly").fill("24")
+        field.focus()
+        now = state(page, widget)
+        assert (now["n_heads"], now["n_kv_heads"]) == (24, 24), "32 does not divide 24"
+        check(page, widget)
+        field.fill("many")
+        assert field.get_attribute("aria-invalid") == "true"
+        assert "11008 stays in use" in page.locator(".p-note").first.inner_text().replace(",", "")
+        assert state(page, widget)["d_ff"] == 11_008
+
+
+def test_a_slider_leaves_what_stood_before_it_was_touched(bench):
+    widget = ConfigCalculator()
+    with recorded(bench, widget) as page:
+        slider = page.locator("[data-trait=n_layers] input[type=range]")
+        for _ in range(3):
+            slider.press("ArrowRight")
+            assert state(page, widget)["before"]["n_layers"] == 32
+        stood = state(page, widget)["n_layers"]
+        page.locator("[data-trait=d_ff] input[type=range]").press("ArrowRight")
+        check(page, widget)
+        assert state(page, widget)["before"]["n_layers"] == stood > 32
+
+
+def test_a_formula_and_its_part_light_each_other_up(bench):
+    with recorded(bench, ConfigCalculator(), touch=True, width=390) as page:
+        line = page.locator(".p-work li").nth(1)
+        line.tap()
+        assert page.locator(".p-part.p-on").get_attribute("data-part") == "1"
+        board = page.locator(".p-part-board").first
+        board.focus()
+        for key in ("Home", "ArrowRight", "ArrowRight"):
+            board.press(key)
+        assert "feed-forward" in page.locator(".p-work li.p-on").inner_text()
+        assert page.record.errors == []
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_fits_a_phone(bench, width):
+    large = ConfigCalculator(vocab_size=1_000_000, d_ff=131_072, d_model=32_768, head_dim=128, bias=True,
+                             ff_bias=True, n_layers=256, batch=1024)  # fmt: skip
+    with bench.show(large, width=width, touch=True) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        inside = "(all) => all.every((one) => one.scrollWidth <= one.clientWidth)"
+        assert page.locator(".pieces").evaluate_all(inside)
