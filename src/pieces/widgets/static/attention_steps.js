@@ -1,5 +1,6 @@
 /** Self-attention in seven steps, on numbers that can be edited: A × B = C, with one row written out. */
 import { arithmetic } from "./arithmetic.js";
+import { MAPS, SHOWN, four, lines, low, masked, topOf } from "./attention_matrices.js";
 import { editors } from "./attention_steps_edit.js";
 import { glides } from "./glide.js";
 import {
@@ -10,8 +11,6 @@ import { masks, selfAttention, transpose } from "./twin.js";
 const STEPS = ["query", "key", "value", "score", "scale", "softmax", "mix"];
 const T = 6;
 const WEIGHTS = { Wq: "query", Wk: "key", Wv: "value" };
-const low = (n) => "₁₂₃₄₅₆"[n];
-const four = (x) => format(x, 4);
 const named = (s, i) => (s.tokens[i] ? ` (“${s.tokens[i]}”)` : "");
 /** The keys that share the largest weight, as far as four decimals tell. */
 const leaders = (row) => row.flatMap((x, j) => (four(x) === four(Math.max(...row)) ? [j] : []));
@@ -55,19 +54,6 @@ const WORDS = {
     },
   },
 };
-/** Every matrix: its role, and the names of its rows and columns: tokens, or 1, 2, 3.
- *  @type {Record<string, [string, boolean?, boolean?]>} */
-const MAPS = {
-  X: ["residual", true], Wq: ["query"], Wk: ["key"], Wv: ["value"], Q: ["query", true], K: ["key", true],
-  V: ["value", true],
-  Kt: ["key", false, true], scores: ["score", true, true], scaled: ["score", true, true],
-  weights: ["weight", true, true], output: ["output", true],
-};
-/** The matrices of each step: left, and above or none, and what they make. */
-const SHOWN = {
-  query: ["X", "Wq", "Q"], key: ["X", "Wk", "K"], value: ["X", "Wv", "V"], score: ["Q", "Kt", "scores"],
-  scale: ["scores", null, "scaled"], softmax: ["scaled", null, "weights"], mix: ["weights", "V", "output"],
-};
 const SIGNS = { scale: "÷ √3 =", softmax: "softmax →" };
 const KEPT = { Q: 0, K: 1, V: 2 }; // what waits below the picture, and the step that makes it
 
@@ -84,51 +70,6 @@ function read(model) {
   s.column = count(model, "column", 0, s[made][0].length, 1) - 1;
   return { ...s, left, made };
 }
-/** Whether a step hides what the mask hides. */
-const masked = (s, name) => (name === "weights" || (name === "scaled" && s.step === "softmax") ? s.mask
-  : null);
-/** The size that has the full colour: the largest number that is seen. */
-const topOf = (s, name) => s[name].reduce((most, row, i) =>
-  row.reduce((top, x, j) => (masked(s, name)?.[i][j] === false ? top : Math.max(top, Math.abs(x))), most),
-    1e-9);
-
-/** The arithmetic of row r: a line for each cell of the result. */
-function lines(s, r) {
-  /** A cell as a tile. */
-  const cell = (name, i, j, write = four) =>
-    ({ value: s[name][i][j], text: write(s[name][i][j]), role: MAPS[name][0], top: topOf(s, name) });
-  const typed = (x) => String(Math.round(x * 1e4) / 1e4).replace("-", "−");
-  const factor = (tile) => (tile.value < 0 ? ["(", tile, ")"] : [tile]);
-  const sum = (terms) => terms.flatMap(([a, b], n) => [n ? " + " : "", [...factor(a), "·", ...factor(b)]]);
-  const columns = s[s.made][0].map((_, j) => j);
-  const result = (j) => cell(s.made, r, j);
-  const { step, left, made } = s;
-  if (step === "scale") return columns.map((j) =>
-    ({ result: result(j), how: [" = ", cell(left, r, j), " / √3"] }));
-  if (step === "score" || step === "mix") {
-    return columns.map((j) => ({ result: result(j), how: [
-      ...(step === "score" ? [` = q${low(r)}·k${low(j)}`] : []), " = ",
-      ...sum(s[left][r].map((_, n) => [cell(left, r, n),
-        step === "score" ? cell("K", j, n) : cell("V", n, j)])),
-    ] }));
-  }
-  if (step === "softmax") {
-    const open = s.scaled[r].filter((_, j) => !s.mask || s.mask[r][j]);
-    // exp of a large number says nothing to a reader
-    const shift = Math.max(...open.map(Math.abs)) > 20 ? Math.max(...open) : 0;
-    const total = four(open.reduce((all, x) => all + Math.exp(x - shift), 0));
-    const power = (j) => [" = exp(", cell(left, r, j),
-      shift ? ` − ${shift < 0 ? `(${four(shift)})` : four(shift)})` : ")", ` / ${total}`];
-    return [
-      ...columns.map((j) => ({ result: result(j),
-        how: s.mask && !s.mask[r][j] ? [WORDS.hidden(j)] : power(j) })),
-      { result: total, how: [WORDS.sum] }];
-  }
-  const W = SHOWN[step][1];
-  return columns.map((j) => ({ result: cell(made, r, j),
-    how: [" = ", ...sum(s.X[r].map((_, n) => [cell("X", r, n, typed), cell(W, n, j)]))] }));
-}
-
 /** What is framed in each matrix of the step: the row that is followed, and what makes the cell that is. */
 function lit(s, name, row, column) {
   const [left, above] = SHOWN[s.step];
@@ -268,7 +209,7 @@ function render({ model, el }) {
     const draw = () => paint(row, column);
     if (shown && shown !== now.step) glide.move(things, draw, origins); else draw();
     shown = now.step;
-    work.draw(lines(now, row), column);
+    work.draw(lines(now, row, WORDS), column);
     view.say(WORDS.said[now.step](now, row));
     report(model, { query: now.Q[now.row], weights: now.weights, output: now.output });
   });
