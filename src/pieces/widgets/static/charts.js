@@ -21,10 +21,8 @@ const beside = (x, name, right) => (x + 5 + 6.5 * name.length > right ? { x: x -
 
 /**
  * `draw({ x, series, at, marks, high })`: `x` rises and is shared; a series has `y`, or `runs` (thin, their
- * median
- * thick), and perhaps `ghost`, what it was before. `at` sets the cursor to a value of x; `marks` are { x or
- * y, name };
- * the axis reaches `high` at least.
+ * median thick), and perhaps `ghost`, what it was before. `at` sets the cursor to a value of x; `marks` are
+ * { x or y, name }, one of y perhaps named `below` its line; the axis reaches `high` at least.
  * @param {Object} frame
  * @param {{caption: string, xTitle: string, yTitle: string, logX?: boolean, logY?: boolean, height?: number,
  *   digits?: number, low?: number, high?: number, read?: (index: number|null) => void}} options
@@ -92,7 +90,8 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
         h("line", { class: "p-mark", x1: px(m.x), x2: px(m.x), y1: EDGE.top, y2: bottom }),
         h("text", { class: "p-mark-name", y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }, m.name)]
         : [h("line", { class: "p-mark", x1: EDGE.left, x2: right, y1: py(m.y), y2: py(m.y) }),
-          h("text", { class: "p-mark-name", x: right, y: py(m.y) - 5, "text-anchor": "end" }, m.name)])));
+          h("text", { class: "p-mark-name", x: right, y: py(m.y) + (m.below ? 13 : -5),
+            "text-anchor": "end" }, m.name)])));
   }
   function paint() {
     if (!data || !width) return;

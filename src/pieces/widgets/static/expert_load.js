@@ -18,7 +18,7 @@ const WORDS = {
   load: "Visits of each expert, in % of all; the line is the room it has", expert: "expert",
     fair: "fair share",
   chart: "The busiest expert's share, every seed thin, the median thick", steps: "training step",
-    share: "share",
+    share: "share, %",
   room: "room of an expert", rooms: (c) => `${format(c)} fair shares`,
   start: "The experts stand at the start, as they were drawn. Which will get the words? Press Play.",
   busiest: (name, e, share) => `${name}: expert ${e} gets ${percent(share)}`,
@@ -63,7 +63,7 @@ function render({ model, el }) {
   const loads = bars(view, { caption: WORDS.load, nameTitle: WORDS.expert,
     columns: WEIGHTS.map((weight) => ({ title: WORDS.names[weight], role: ROLES[weight] })), digits: 1 });
   const busiest = chart(view, { caption: WORDS.chart, xTitle: WORDS.steps, yTitle: WORDS.share, low: 0,
-    high: 1, digits: 2, height: 230 });
+    high: 100, digits: 0, height: 230 });
   slider(view, model, "capacity", { label: WORDS.room, min: 1, max: 4, step: 0.25, show: WORDS.rooms });
   view.controls.before(settings, film.box);
   view.panes.append(loads.pane, busiest.pane);
@@ -79,10 +79,11 @@ function render({ model, el }) {
     loads.draw({ names: Array.from({ length: experts }, (_, e) => String(e + 1)),
       series: WEIGHTS.map((weight) =>
       ({ values: between(runs(weight)[now.seed - 1]), top: 100, ghost: room })) });
-    const most = (run) => run.map((_, point) => (point <= at + 1e-9 ? Math.max(...shares(run, point)) : NaN));
+    const most = (run) => run.map((_, point) =>
+      (point <= at + 1e-9 ? 100 * Math.max(...shares(run, point)) : NaN));
     busiest.draw({ x: Array.from({ length: STEPS / STRETCH + 1 }, (_, n) => n * STRETCH),
       at: Math.round(at) * STRETCH,
-      marks: [{ y: 1 / experts, name: WORDS.fair }],
+      marks: [{ y: 100 / experts, name: WORDS.fair, below: true }],
       series: WEIGHTS.map((weight) => ({ name: WORDS.names[weight], role: ROLES[weight],
         runs: runs(weight).map(most) })) });
   }
