@@ -1,11 +1,42 @@
-"""The desk of the kit's tests."""
+"""The desk of the kit's tests, and a hand that waits: a widget draws once a frame."""
+
+import functools
+from collections.abc import Callable, Iterator
 
 import pytest
 from desk import Desk
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Error, Locator
+
+from browser import PAINTED
+
+ACTS = ("click", "fill", "hover", "press", "select_option", "tap")
 
 
 @pytest.fixture(scope="session")
 def desk(chromium: Browser) -> Desk:
     """Where a primitive of the kit is called alone."""
     return Desk(chromium)
+
+
+def waits(act: Callable) -> Callable:
+    """Return the act, over only when what came of it is drawn."""
+
+    @functools.wraps(act)
+    def whole(place: Locator, *given, **options):
+        done = act(place, *given, **options)
+        try:
+            place.page.evaluate(PAINTED)
+        except Error:  # the act led to another page
+            place.page.wait_for_load_state()
+        return done
+
+    return whole
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _hands() -> Iterator[None]:
+    """A test that reads right after a click reads the picture after it, on a slow machine too."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ACTS:
+            patch.setattr(Locator, name, waits(getattr(Locator, name)))
+        yield

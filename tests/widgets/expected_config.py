@@ -100,7 +100,7 @@ def same_parts(pane, wholes, show, unit):
             right(abs(part["from"] - start / top) < 0.006, f"{name}, {what} at {part['from']}")
             right(part["role"] == ROLES[what], f"{what} has the colour of {part['role']}")
             share = f"{int(1000 * value / total + 0.5) / 10:g}"
-            told = f"{name}, {what}: {show(value)} {unit}, {share} %"
+            told = f"{name}, {what}: {show(value)}{unit}, {share} %"
             right(part["title"] == told, f"{part['title']!r}, not {told!r}")
             start += value
     key = dict.fromkeys(what for _, parts in wholes for what in parts)
@@ -139,7 +139,7 @@ def config_calculator(root, s):
         right(before != config, "nothing has changed since before")
         other = next((n for n, of in known().items() if of == before), "")
         rows.append((f"before: {NAMES.get(other, 'sizes of your own')}", counted(before)[0]))
-    same_parts(counts, rows, short, "parameters")
+    same_parts(counts, rows, short, " parameters")
     same_work(shown["work"], parts, total, config)
     weights, cache = BYTES[s["weights_dtype"]], BYTES[s["cache_dtype"]]
     seen = min(config.window or s["length"], s["length"])
@@ -149,7 +149,7 @@ def config_calculator(root, s):
     training = {what: bytes_ * total for what, bytes_ in ADAM.items()}
     training["inputs of the blocks"] = inputs
     both = [("to write", writing), ("to train, at least", training)]
-    same_parts(kept, both, in_bytes, "bytes")
+    same_parts(kept, both, in_bytes, "")
     operations = 2 * products + 4 * config.n_layers * config.n_heads * config.head_dim * seen
     read = (total - (0 if config.tied else parts["embedding"])) * weights + token * seen
     speed = s["batch"] * s["bandwidth"] * 1e9 / read

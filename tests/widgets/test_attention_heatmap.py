@@ -202,6 +202,15 @@ def test_the_space_of_each_model_is_reserved(bench, name, width):
         assert -60 < free - used < 100, "the page jumps when it comes alive"
 
 
+def test_a_word_that_is_finished_in_time_was_never_unknown(shown):
+    page, widget = shown
+    field = page.get_by_label("A text of the 37 words that the model knows")
+    for typed in ("Tom th", "Tom the"):
+        field.fill(typed)
+    page.wait_for_timeout(800)
+    assert "never met" not in page.locator(".p-typed-note").inner_text()
+
+
 def test_typed_text_is_read_and_unknown_words_are_named(shown):
     page, widget = shown
     field = page.get_by_label("A text of the 37 words that the model knows")

@@ -183,6 +183,16 @@ def test_a_number_to_the_digit(bench):
         assert field.get_attribute("aria-invalid") == "true"
         assert "11008 stays in use" in page.locator(".p-note").first.inner_text().replace(",", "")
         assert state(page, widget)["d_ff"] == 11_008
+        page.locator("[data-trait=d_ff] input[type=range]").press("ArrowRight")
+        assert field.get_attribute("aria-invalid") == "false", "a new value takes its place"
+        assert field.input_value() == str(state(page, widget)["d_ff"]) == "11264"
+        assert not page.locator(".p-note").first.inner_text()
+        for label, typed, told in (
+            ("tokens in the cache", "2049", "is not a whole number from 1 to 2048: 2048 stays"),
+            ("width D", "4096.5", "is not a whole number from 2 to 32768: 4096 stays"),
+        ):
+            page.get_by_label(f"{label}, exactly").fill(typed)
+            assert told in page.locator(".p-note").first.inner_text().replace(",", "")
 
 
 def test_a_slider_leaves_what_stood_before_it_was_touched(bench):

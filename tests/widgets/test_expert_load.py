@@ -39,8 +39,8 @@ def test_is_stepped_scrubbed_and_set(bench):
             check(page, widget)
         for group, name, trait, value in [
             ("layer", "2", "layer", 2), ("seed", "3", "seed", 3),
-            ("experts", "16, a word visits 1", "setting", "16 1"),
-            ("experts", "8, a word visits 2", "setting", "8 2"),
+            ("experts, and visits of a word", "16, one visit", "setting", "16 1"),
+            ("experts, and visits of a word", "8, two visits", "setting", "8 2"),
         ]:  # fmt: skip
             box = page.get_by_role("group", name=group, exact=True)
             box.get_by_role("button", name=name, exact=True).press("Enter")

@@ -54,8 +54,12 @@ def test_words_layers_experts_and_room(bench):
         page.get_by_role("button", name="Open expert 4").click()
         assert state(page, widget)["closed"] == [[3, 1]]
         room = page.get_by_role("slider", name="room of an expert")
-        for _ in range(4):
-            room.press("ArrowRight")
+        assert room.evaluate("(r) => [r.value, r.ariaValueText]") == ["12", "no limit"]
+        for key, share in (("ArrowRight", 0), ("ArrowLeft", 3), ("Home", 0.25), ("End", 0)):
+            room.press(key)
+            assert state(page, widget)["capacity"] == share, "no limit is the most room"
+        put(page, widget, capacity=1.1)
+        room.press("ArrowLeft")
         assert state(page, widget)["capacity"] == 1
         check(page, widget)
         page.get_by_label("A text of the").fill("the ball")

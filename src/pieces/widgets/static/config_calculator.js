@@ -46,7 +46,8 @@ const WORDS = {
   facts: { operations: "operations a token", each: "cache of one more token", read: "read in each step",
     most: "tokens a second, at most" },
   how: { operations: "2 (attention + feed-forward + head) + 4 L H K S, with S keys in sight",
-    each: "2 L G K, a key and a value in each layer", read: "all weights but the embedding, and the cache",
+    each: "2 L G K numbers a text, a key and a value in each layer",
+    read: "all weights but the embedding, and the cache",
     most: "texts at once · bandwidth / read in each step" },
   say: (name, total, share, kept, dtype, length, speed) => `${name}: ${total} parameters, ${share} % of them `
     + `in the feed-forward networks. As ${dtype} the weights take ${kept}. With ${length} tokens in the `
@@ -109,7 +110,8 @@ function render({ model, el }) {
     const into = ["max_seq_len", "window", "length", "batch"].includes(name) ? running : fields;
     const fixed = stops(low, high);
     const exactly = name === "n_kv_heads" ? "" : WORDS.exactly(label);
-    exact(view, model, name, { label, exactly, among: among[name] ?? (() => fixed), low, high, into,
+    exact(view, model, name, { label, exactly, among: among[name] ?? (() => fixed), low, into,
+      high: name === "length" ? () => read(model).max_seq_len : high,
       by: name === "head_dim" ? 2 : 1, complain: (text) => { note.textContent = text; } });
   }
   fields.append(h("div", { class: "p-switches" },

@@ -115,10 +115,14 @@ export function stepper(frame, model, trait, { label, steps }) {
   return { box };
 }
 
-/** A field for one number. What is typed stays; only a finite number in range is used.
- *  An arrow key adds `by`. */
-export function numberField({ label, low, high, value, change, by = 0.1, complain = () => {} }) {
-  let typing = false;
+/** A field for one number, `whole` or any. What is typed stays until the value changes elsewhere; only a
+ *  finite number in range is used. An arrow key adds `by`.
+ *  @param {{label: string, low: number, high: number|(() => number), value: () => number,
+ *    change: (number: number) => void, by?: number, whole?: boolean, complain?: () => void}} options */
+export function numberField(options) {
+  const { label, low, high, value, change, by = 0.1, whole = false, complain = () => {} } = options;
+  const most = typeof high === "function" ? high : () => high;
+  let [typing, used] = [false, NaN];
   const input = h("input", {
     type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", class: "p-number",
     "aria-label": label,
@@ -128,24 +132,29 @@ export function numberField({ label, low, high, value, change, by = 0.1, complai
       const step = { ArrowUp: by, ArrowDown: -by }[event.key];
       if (!step) return;
       event.preventDefault();
-      const next = clamp(Math.round((value() + step) * 1000) / 1000, low, high, 0);
+      const next = clamp(Math.round((value() + step) * 1000) / 1000, low, most(), 0);
       input.value = String(next);
       judge();
     },
   });
   function judge() {
     const number = parseNumber(input.value);
-    const good = Number.isFinite(number) && number >= low && number <= high;
+    const good = Number.isFinite(number) && number >= low && number <= most()
+      && !(whole && number % 1);
+    used = value();
     input.setAttribute("aria-invalid", String(!good));
-    input.title = good ? "" : `“${input.value.slice(0, 12)}” is not a number from ${plain(low)} to `
-      + `${plain(high)}: ${value() > 999 ? plain(value()) : format(value())} stays in use.`;
+    input.title = good ? "" : `“${input.value.slice(0, 12)}” is not a ${whole ? "whole " : ""}number `
+      + `from ${plain(low)} to ${plain(most())}: `
+      + `${value() > 999 ? plain(value()) : format(value())} stays in use.`;
     complain();
     if (good) change(number);
   }
   return {
     input,
     update() {
-      if (typing || input.getAttribute("aria-invalid") === "true") return;
+      const bad = input.getAttribute("aria-invalid") === "true";
+      if (typing || (bad && value() === used)) return;
+      if (bad) { input.setAttribute("aria-invalid", "false"); input.title = ""; complain(); }
       const text = String(Math.round(value() * 1e4) / 1e4);
       if (input.value !== text) input.value = text;
     },

@@ -16,9 +16,10 @@ export function stops(low, high, unit = 1) {
 
 /**
  * @param {Object} view @param {Object} model @param {string} trait
- * @param {{label: string, exactly: string, among: () => number[], low: number, high: number, into: Element,
- *   by?: number, complain?: (text: string) => void}} options `among` gives the stops of the slider;
- *   without `exactly` there is no field
+ * @param {{label: string, exactly: string, among: () => number[],
+ *   low: number, high: number|(() => number), into: Element, by?: number,
+ *   complain?: (text: string) => void}} options `among` gives the stops of the slider; without `exactly`
+ *   there is no field
  */
 export function exact(view, model, trait, options) {
   const { label, exactly, among, low, high, into, by = 1, complain = () => {} } = options;
@@ -30,7 +31,7 @@ export function exact(view, model, trait, options) {
     { label, stops: all, into, show: () => value().toLocaleString("en") });
   if (!exactly) return;
   const field = numberField({ label: exactly, low, high, by, value,
-    change: (number) => put(Math.round(number)), complain: () => complain(field.input.title) });
+    whole: true, change: put, complain: () => complain(field.input.title) });
   field.input.addEventListener("blur", () => view.redraw());
   box.classList.add("p-exact");
   box.append(field.input);

@@ -55,6 +55,7 @@ export function expertCards({ say, point, turn }) {
         one.press.textContent = shut ? say.open : say.shut;
         one.press.setAttribute("aria-label", (shut ? say.opens : say.shuts)(e + 1));
         one.press.disabled = !shut && !may;
+        one.press.title = one.press.disabled ? say.keep(layer.experts[0].length) : "";
         one.score.textContent = shut ? say.closed : say.score(format(layer.logits[t][e]),
           place < 0 ? "" : layer.room[t][place] ? format(layer.weights[t][place]) : say.full);
         one.share.textContent = say.load(layer.load[e]);

@@ -12,8 +12,8 @@ const [STEPS, STRETCH] = [240, 8];
 const percent = (p) => (p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
 const WORDS = {
   title: "Who gets the words?", film: "the training", at: (n) => `step ${n}`,
-  traits: { setting: "experts", layer: "layer", seed: "seed" },
-  settings: { "8 1": "8, a word visits 1", "16 1": "16, a word visits 1", "8 2": "8, a word visits 2" },
+  traits: { setting: "experts, and visits of a word", layer: "layer", seed: "seed" },
+  settings: { "8 1": "8, one visit", "16 1": "16, one visit", "8 2": "8, two visits" },
   names: { 0: "No balance loss", 0.01: "Loss × 0.01", 0.1: "Loss × 0.1" },
   load: "Visits of each expert, in % of all; the line is the room it has", expert: "expert",
     fair: "fair share",
@@ -24,7 +24,7 @@ const WORDS = {
   busiest: (name, e, share) => `${name}: expert ${e} gets ${percent(share)}`,
   lost: (share) => `, and ${percent(share)} of the visits would find no room`,
   here: (step, layer, list) => `Step ${step}, layer ${layer}. ${list.join(". ")}.`,
-    measured: " Measured runs, three seeds each.",
+    measured: (seed) => ` Measured runs: bars and sentence of seed ${seed}, curves of all three.`,
 };
 
 function read(model) {
@@ -61,7 +61,8 @@ function render({ model, el }) {
     name: (n) => WORDS.at(n * STRETCH), show: (at) => roll(at),
     rest: (n) => { if (n * STRETCH !== read(model).step) put({ step: n * STRETCH }); } });
   const loads = bars(view, { caption: WORDS.load, nameTitle: WORDS.expert,
-    columns: WEIGHTS.map((weight) => ({ title: WORDS.names[weight], role: ROLES[weight] })), digits: 1 });
+    columns: WEIGHTS.map((weight) => ({ title: WORDS.names[weight], role: ROLES[weight] })),
+    print: (share) => share.toFixed(1) });
   const busiest = chart(view, { caption: WORDS.chart, xTitle: WORDS.steps, yTitle: WORDS.share, low: 0,
     high: 100, digits: 0, height: 230 });
   slider(view, model, "capacity", { label: WORDS.room, min: 1, max: 4, step: 0.25, show: WORDS.rooms });
@@ -98,7 +99,7 @@ function render({ model, el }) {
       list]) => list.length)
       .map(([weight, list, most, lost]) => WORDS.busiest(WORDS.names[weight], list.indexOf(most) + 1, most)
         + WORDS.lost(lost));
-    view.say(now.step ? WORDS.here(now.step, now.layer, told) + WORDS.measured : WORDS.start);
+    view.say(now.step ? WORDS.here(now.step, now.layer, told) + WORDS.measured(now.seed) : WORDS.start);
     report(model, { load, dropped });
   });
   return live(model, view, read);

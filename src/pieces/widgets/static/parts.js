@@ -23,6 +23,7 @@ export function short(value) {
  */
 export function parts(frame, { caption, unit = "", show = short, point }) {
   const text = words.parts;
+  const named = unit && show === short ? ` ${unit}` : ""; // what shows a value otherwise shows its unit too
   const rows = h("div", { class: "p-wholes" });
   const voice = h("p", { class: "p-part-said", role: "status" });
   const board = h("div", { class: "p-part-board", tabindex: "0", role: "group", "aria-label": caption },
@@ -38,7 +39,7 @@ export function parts(frame, { caption, unit = "", show = short, point }) {
   const said = ({ w, p }) => {
     const [whole, part] = [wholes[w], wholes[w].parts[p]];
     const share = total(whole) ? Math.round((1000 * size(part)) / total(whole)) / 10 : 0;
-    return text.part(whole.name, part.name, `${show(part.value)}${unit && ` ${unit}`}`, share);
+    return text.part(whole.name, part.name, `${show(part.value)}${named}`, share);
   };
   const nodeOf = ({ w, p }) => /** @type {HTMLElement} */ (
     rows.querySelector(`[data-whole="${w}"][data-part="${p}"]`));

@@ -9,9 +9,11 @@ import { words } from "./words.js";
  * `ghost` are the values before: an outline where each bar ended. What is no number has no bar.
  * @param {Object} frame
  * @param {{caption: string, columns: {title: string, role: string, signed?: boolean}[], nameTitle?: string,
- *   digits?: number}} options
+ *   digits?: number, print?: (value: number) => string}} options
  */
-export function bars(frame, { caption, columns, nameTitle = words.bars.key, digits = 2 }) {
+export function bars(frame, options) {
+  const { caption, columns, nameTitle = words.bars.key, digits = 2 } = options;
+  const { print = (value) => format(value, digits) } = options;
   const head = h("div", { class: "p-bar-row p-bar-head", role: "row" },
     h("span", { role: "columnheader" }, nameTitle),
     ...columns.map(({ title }) => h("span", { role: "columnheader" }, title)));
@@ -55,7 +57,7 @@ export function bars(frame, { caption, columns, nameTitle = words.bars.key, digi
         rows.forEach(({ cells }, i) => {
           const { fill, was, text, signed } = cells[c];
           fill.style.transform = `scaleX(${share(values[i])})`;
-          text.textContent = format(values[i], digits);
+          text.textContent = print(values[i]);
           was.hidden = !Number.isFinite(ghost?.[i]);
           if (was.hidden) was.removeAttribute("style");
           else was.style.left = `${signed ? 50 + 50 * share(ghost[i]) : 100 * share(ghost[i])}%`;

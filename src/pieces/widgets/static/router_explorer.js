@@ -11,8 +11,10 @@ import { typedText } from "./typed_text.js";
 const MOST = 48; // words that are read
 const ROWS = 5;
 const WIDEST = 3; // times its fair share is all the room an expert can be given here
-const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
-  : `${Math.round(100 * p)} %`);
+const ROOMS = Array.from({ length: 4 * WIDEST }, (_, n) => (n + 1) / 4); // of them its slider has stops
+/** A sign of per cent never begins a line. */
+const percent = (p) => `${p > 0.995 && p < 1 ? "> 99" : p > 0 && p < 0.005 ? "< 1"
+  : Math.round(100 * p)}\u00a0%`;
 const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const and = (list) => (list.length < 2 ? list.join("")
   : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
@@ -33,6 +35,7 @@ const WORDS = {
   way: (l, list) => `Layer ${l}: ${and(list)}. Show this layer`, visit: (e, w) => `expert ${e} with ${w}`,
   cards: "The experts of this layer", expert: (e) => `Expert ${e}`, shut: "Shut", open: "Open",
     closed: "shut",
+  keep: (k) => `A word visits ${k} experts, so ${k} stay open`,
   shuts: (e) => `Shut expert ${e}`, opens: (e) => `Open expert ${e}`,
   score: (score, weight) => `score ${score}${weight ? ` → ${weight}` : ""}`,
   load: (share) => percent(share),
@@ -129,7 +132,11 @@ async function render({ model: traits, el }) {
   const even = h("span", {});
   const next = bars(view, { caption: WORDS.likely, nameTitle: WORDS.word,
     columns: [{ title: WORDS.probability, role: "output" }] });
-  slider(view, traits, "capacity", { label: WORDS.room, min: 0, max: WIDEST, step: 0.25,
+  const room = { get: () => now().capacity, set: traits.set.bind(traits),
+    save_changes: () => traits.save_changes() };
+  const last = (factor) => factor || Infinity; // no limit is the most room
+  slider(view, room, "capacity", { label: WORDS.room,
+    stops: () => [...new Set([...ROOMS, now().capacity, 0])].sort((a, b) => last(a) - last(b)),
     show: (factor) => WORDS.rooms(factor, now().reading.now?.capacity ?? 0) });
   view.controls.append(even);
   view.controls.before(field.box);
@@ -160,13 +167,14 @@ async function render({ model: traits, el }) {
   function paintWords({ experts, weights, room }, list) {
     const visits = list.map((_, t) => experts[t].flatMap((e, c) => (room[t][c] ? [e + 1] : [])));
     story.draw(list.map((word, t) => ({ text: word, label: WORDS.at(word, visits[t]) })));
+    const visited = visits.some((experts) => experts.includes(pointed + 1)); // none where it is shut
     list.forEach((_, t) => {
       const node = story.node(t);
       const best = experts[t].findIndex((_e, c) => room[t][c]);
       node.dataset.value = experts[t].map((e, c) => (room[t][c] ? e + 1 : WORDS.none)).join(" ");
       node.dataset.role = best < 0 ? "" : roleOf(experts[t][best]);
       node.style.setProperty("--seen", `${best < 0 ? 0 : Math.round(48 * weights[t][best])}%`);
-      node.classList.toggle("p-elsewhere", pointed !== null && !visits[t].includes(pointed + 1));
+      node.classList.toggle("p-elsewhere", visited && !visits[t].includes(pointed + 1));
     });
   }
   function told({ reading, closed, capacity, layer }, t, after, before) {
@@ -181,7 +189,7 @@ async function render({ model: traits, el }) {
     }
     const [was, is] = [before, after].map((row) => row.indexOf(Math.max(...row)));
     const lost = here.room.flat().filter((has) => !has).length;
-    return goes + WORDS.lost(lost, layer) + (Math.abs(after[was] - before[was]) < 0.02
+    return goes + WORDS.lost(lost, layer) + (percent(after[was]) === percent(before[was])
       ? WORDS.stays(vocabulary[was], after[was])
       : WORDS.moves(vocabulary[was], before[was], after[was])) + (is === was ? ""
         : WORDS.leads(vocabulary[is], after[is]));

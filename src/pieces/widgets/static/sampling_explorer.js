@@ -44,9 +44,9 @@ const WORDS = {
   falls: (number, word) => `The draw: ${number.toFixed(2)} falls on “${word}”`,
   greedy: (word) => `No draw: at temperature 0 the likeliest word, “${word}”, is taken`,
   temperature: "temperature", topK: "top-k", topP: "top-p", all: "all",
-  apart: (word, share) => `After “${word}”, ${share}\u00a0% of the model's probability lies on other words `
-    + "than in the true distribution.",
-  setApart: (share) => ` As set, ${share}\u00a0% does.`,
+  apart: (word, share) => `To make the model's probabilities after “${word}” the true ones, `
+    + `${share}\u00a0% of the whole would have to move to other words.`,
+  setApart: (share) => ` As set, ${share}\u00a0% would.`,
   kept: (n, all) => ` ${n === 1 ? "One word is" : `${n} words are`} left of ${all}.`,
   lost: (word) => `No story of this world has “${word}” at the place underlined. From there on the model `
     + "is on its own, and there is no true probability.",

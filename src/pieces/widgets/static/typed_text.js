@@ -40,8 +40,8 @@ export function typedText(view, traits, model, say) {
       const typed = text(traits, "text");
       if (field.value !== typed) field.value = typed;
       const key = JSON.stringify([reading.unknown, reading.over, reading.words.length > 0]);
+      clearTimeout(resting); // a word may have been finished since
       if (key === told) return;
-      clearTimeout(resting);
       const later = () => { told = key; explain(reading); };
       // a word half typed is not unknown
       if (document.activeElement === field) resting = window.setTimeout(later, 500);
