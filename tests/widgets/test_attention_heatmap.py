@@ -203,7 +203,7 @@ def test_the_space_of_each_model_is_reserved(bench, name, width):
 
 
 def test_a_word_that_is_finished_in_time_was_never_unknown(shown):
-    page, widget = shown
+    page, _ = shown
     field = page.get_by_label("A text of the 37 words that the model knows")
     for typed in ("Tom th", "Tom the"):
         field.fill(typed)

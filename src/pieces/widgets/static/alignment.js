@@ -22,7 +22,8 @@ const WORDS = {
   typed: (n) => `A sentence of the ${n} Chinese characters that the model knows`,
   hint: "Change a character, or type an English word such as dog: its Chinese is offered here.",
   unknown: (words) => `The model cannot read ${quoted(words)}`
-    + `${words.length > 3 ? ` and ${words.length - 3} more` : ""}, so it reads on without.`,
+    + `${words.length > 3 ? ` and ${words.length - 3} more` : ""},`
+    + ` so it skips ${words.length > 1 ? "them" : "it"}.`,
   try: " Try ",
   replace: (word, other) => `Write ${other} in place of ${word}`,
   long: (most) => ` It reads the first ${most} characters.`,

@@ -22,7 +22,7 @@ const WORDS = {
   typed: (n) => `A text of the ${n} words that the model knows`,
   unknown: (list) => `The model has never met `
     + `${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
-    + " so it reads on without.",
+    + ` so it skips ${list.length > 1 ? "them" : "it"}.`,
   try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`,
   long: (most) => ` It reads the first ${most} words.`,
   empty: "Write a word that the model knows, and it reads along.",
