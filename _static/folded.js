@@ -1,5 +1,5 @@
 /* Folded parts of a page: one switch opens all code, on every page from then on; a link opens what it
-   leads into, and paper shows the notes. Each part opens without this script too. */
+   leads into. Each part opens without this script too. */
 "use strict";
 
 (() => {
@@ -66,14 +66,4 @@
     if (link && link.href === location.href) reveal(); // the address stays, so no other event comes
   });
   addEventListener("pageshow", (event) => event.persisted && apply(remembered()));
-
-  const notes = () => document.querySelectorAll("details.pieces-notes:not([open])");
-  let forPaper = [];
-  addEventListener("beforeprint", () => {
-    forPaper = [...notes()];
-    for (const part of forPaper) part.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const part of forPaper.splice(0)) part.open = false;
-  });
 })();

@@ -178,8 +178,8 @@ def ship(
         return
     longest = max(candidates, key=lambda run: run["steps"])
     record = {name: value for name, value in longest.items() if name != "curve"}
-    short = ("seed", "steps", "loss", "floor", "loss_float32")
-    record["seeds"] = [{name: run[name] for name in short} for run in runs]
+    short = ("seed", "steps", "loss", "floor", "loss_float32", "heads")
+    record["seeds"] = [{name: run[name] for name in short if name in run} for run in runs]
     if longest is outcome:
         data = packed(experiment, model, record)
     else:

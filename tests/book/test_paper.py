@@ -1,0 +1,33 @@
+"""A chapter on paper: light whatever the screen shows, all of it readable, the notes unfolded."""
+
+import pytest
+
+from axe import violations
+from browser import PAINTED, ROOT, opened
+
+CHAPTERS = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("*.ipynb"))]
+A4 = 718  # 190 mm between margins, in px
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_dark_page_is_printed_dark_on_white(chromium, home, name):
+    with opened(chromium, f"{home}/{name}.html", width=A4, dark=True) as page:
+        theme = lambda: page.evaluate("document.documentElement.dataset.theme")  # noqa: E731
+        shut = page.locator(".bd-article details:not([open])")
+        assert theme() == "dark"
+        assert shut.first.is_visible()
+        page.emulate_media(media="print", color_scheme="dark")
+        page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+        page.evaluate(PAINTED)
+        assert page.locator("details.pieces-notes").evaluate("(d) => d.open")
+        assert not any(part.is_visible() for part in shut.all()), "a press opens nothing on paper"
+        beyond = page.evaluate(
+            "(width) => [...document.querySelectorAll('.bd-article p code')]"
+            ".filter((e) => e.getBoundingClientRect().right > width).map((e) => e.textContent)", A4
+        )  # fmt: skip
+        assert beyond == []
+        found = violations(page)
+        assert not found, "\n".join(found)
+        page.emulate_media(media="screen", color_scheme="dark")
+        page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+        assert not page.locator("details.pieces-notes").evaluate("(d) => d.open")
