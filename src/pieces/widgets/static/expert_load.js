@@ -62,7 +62,7 @@ function render({ model, el }) {
     rest: (n) => { if (n * STRETCH !== read(model).step) put({ step: n * STRETCH }); } });
   const loads = bars(view, { caption: WORDS.load, nameTitle: WORDS.expert,
     columns: WEIGHTS.map((weight) => ({ title: WORDS.names[weight], role: ROLES[weight] })),
-    print: (share) => share.toFixed(1) });
+    print: (share) => (share === undefined ? format(share) : share.toFixed(1)) });
   const busiest = chart(view, { caption: WORDS.chart, xTitle: WORDS.steps, yTitle: WORDS.share, low: 0,
     high: 100, digits: 0, height: 230 });
   slider(view, model, "capacity", { label: WORDS.room, min: 1, max: 4, step: 0.25, show: WORDS.rooms });
