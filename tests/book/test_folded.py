@@ -242,9 +242,3 @@ class TestNotes:
             page.emulate_media(media="print")
             height = page.get_by_text("It says so.").evaluate("(e) => e.offsetHeight")
             assert height > 0, "by the style alone"
-            page.emulate_media(media="screen")
-            page.evaluate(PAINTED)
-            page.evaluate("dispatchEvent(new Event('beforeprint'))")
-            assert self.is_open(page)
-            page.evaluate("dispatchEvent(new Event('afterprint'))")
-            assert not self.is_open(page)

@@ -31,3 +31,7 @@ def test_a_dark_page_is_printed_dark_on_white(chromium, home, name):
         page.emulate_media(media="screen", color_scheme="dark")
         page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
         assert not page.locator("details.pieces-notes").evaluate("(d) => d.open")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert theme() == "light", "a browser that tells of printing in no other way"
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert theme() == "dark"
