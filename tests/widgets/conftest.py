@@ -9,7 +9,25 @@ from playwright.sync_api import Browser, Error, Locator
 
 from browser import PAINTED
 
-ACTS = ("click", "fill", "hover", "press", "select_option", "tap")
+ACTS = [
+    "blur",
+    "check",
+    "clear",
+    "click",
+    "dblclick",
+    "dispatch_event",
+    "drag_to",
+    "fill",
+    "focus",
+    "hover",
+    "press",
+    "press_sequentially",
+    "select_option",
+    "set_checked",
+    "tap",
+    "type",
+    "uncheck",
+]
 
 
 @pytest.fixture(scope="session")

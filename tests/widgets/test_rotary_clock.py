@@ -90,6 +90,7 @@ def test_only_the_bug_knows_where_the_words_stand(twin, name, flat):
 
 class TestWords:
     def middle(self, page, grip):
+        page.evaluate(PAINTED)
         box = page.locator(f"[data-grip={grip}] rect").first.bounding_box()
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
