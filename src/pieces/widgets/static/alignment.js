@@ -6,10 +6,10 @@ import { createSelection } from "./selection.js";
 import { near } from "./tokens.js";
 import { translator } from "./translated.js";
 import { typedText } from "./typed_text.js";
+import { quoted } from "./words.js";
 
 const [CLEAR, WORTH, SURE] = [0.5, 0.1, 0.5]; // weights: what leads, what is told beside it; a probability
 const list = (parts) => [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter(Boolean).join(" and ");
-const quoted = (words) => words.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const WORDS = {
   title: "What a word looked at",
   choose: "a sentence",
@@ -24,8 +24,6 @@ const WORDS = {
   unknown: (words) => `The model cannot read ${quoted(words)}`
     + `${words.length > 3 ? ` and ${words.length - 3} more` : ""},`
     + ` so it skips ${words.length > 1 ? "them" : "it"}.`,
-  try: " Try ",
-  replace: (word, other) => `Write ${other} in place of ${word}`,
   long: (most) => ` It reads the first ${most} characters.`,
   empty: "Choose a sentence, or write one of Chinese characters that the model knows.",
   bridge: "Which characters each word looked at",

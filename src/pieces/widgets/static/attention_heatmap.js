@@ -1,6 +1,6 @@
 /** AttentionHeatmap: where every head of a trained model looks, and what the model loses without it. */
 import { arcs } from "./arcs.js";
-import { bars, button, count, frame, guard, h, heatmap, live, report, select, text } from "./kit.js";
+import { bars, button, count, frame, guard, h, heatmap, live, percent, report, select, text } from "./kit.js";
 import { headTiles } from "./head_tiles.js";
 import { loadModel, rowOf } from "./model.js";
 import { likeliest, mapOf, reader, scoresOf, trials } from "./reading.js";
@@ -11,21 +11,11 @@ const MOST = 48; // words that are read
 const NAMED = 0.6; // the share of its weight from which a head is named
 const NEEDED = 0.05; // what a guess must lose without a head, to hang on it
 const ROWS = 6;
-const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
-  : `${Math.round(100 * p)} %`);
-const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const heads = (list) => (list.length > 3 ? `these ${list.length} heads`
   : list.join(list.length === 2 ? " or " : ", "));
 const WORDS = {
   title: "Where the heads look",
   typed: (n) => `A text of the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met `
-    + `${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
-    + ` so it skips ${list.length > 1 ? "them" : "it"}.`,
-  try: " Try ",
-  replace: (word, other) => `Write ${other} in place of ${word}`,
-  long: (most) => ` It reads the first ${most} words.`,
-  empty: "Write a word that the model knows, and it reads along.",
   story: "The words, and where the chosen one looks",
   head: (layer, head) => `${layer}.${head}`,
   named: (layer, head) => (head ? `head ${layer}.${head}` : `average of layer ${layer}`),

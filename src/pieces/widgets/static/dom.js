@@ -62,6 +62,10 @@ export function format(value, digits = 2) {
   return text.replace(/^-(0(\.0+)?)$/, "$1").replaceAll("-", "−");
 }
 
+/** A share in whole per cent, which says neither all nor nothing where it is not so. */
+export const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
+  : `${Math.round(100 * p)} %`);
+
 /** A number as one writes it: at least `least` decimals, at most `most`, no zeros behind. */
 export const plain = (value, least = 0, most = 3) => {
   const [whole, part = ""] = value.toFixed(most).split(".");

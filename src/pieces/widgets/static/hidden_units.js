@@ -2,8 +2,8 @@
  * HiddenUnits: one hidden unit of a trained model at every word of a text, and what follows when it
  * is held.
  */
-import { bars, button, clamp, count, format, frame, guard, h, live, report, select, slider,
-  text } from "./kit.js";
+import { bars, button, clamp, count, format, frame, guard, h, live, percent, report, select,
+  slider, text } from "./kit.js";
 import { activations } from "./flat.js";
 import { loadModel, rowOf } from "./model.js";
 import { likeliest } from "./reading.js";
@@ -14,18 +14,9 @@ import { short, unitWords } from "./unit_words.js";
 const MOST = 48; // words that are read
 const ROWS = 6;
 const WIDEST = 5; // units that are offered for a word
-const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
-  : `${Math.round(100 * p)} %`);
-const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const WORDS = {
   title: "One hidden unit",
   typed: (n) => `A text of the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met `
-    + `${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
-    + ` so it skips ${list.length > 1 ? "them" : "it"}.`,
-  try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`,
-  long: (most) => ` It reads the first ${most} words.`,
-  empty: "Write a word that the model knows, and it reads along.",
   name: (layer, unit) => `${layer}.${unit}`,
   words: (layer, unit, held) => `Unit ${layer}.${unit}${held ? `, held at ${held}` : ""} at each word`,
   each: "The unit at each word",

@@ -5,7 +5,8 @@
 import { h, onTheme, onWidth } from "./dom.js";
 import { afterRest, boundary, oncePerFrame } from "./pulse.js";
 import { fillTables } from "./tables.js";
-export { choice, clamp, count, format, h, numbers, onTheme, parseNumber, plain, text, words } from "./dom.js";
+export { choice, clamp, count, format, h, numbers, onTheme, parseNumber, percent, plain, text,
+  words } from "./dom.js";
 export { guard } from "./pulse.js";
 export { button, matrixEditor, numberField, select, slider, stepper, toggle } from "./controls.js";
 export { heatmap } from "./heatmap.js";

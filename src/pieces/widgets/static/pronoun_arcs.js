@@ -3,7 +3,7 @@
  * be another.
  */
 import { arcs } from "./arcs.js";
-import { bars, count, frame, guard, h, live, report, text, words } from "./kit.js";
+import { bars, count, frame, guard, h, live, percent, report, text, words } from "./kit.js";
 import { loadModel, rowOf } from "./model.js";
 import { likeliest, mapOf, reader } from "./reading.js";
 import { createSelection } from "./selection.js";
@@ -12,18 +12,9 @@ import { typedText } from "./typed_text.js";
 const MOST = 48; // words that are read
 const ROWS = 3;
 const SMALL = 0.005; // less than this is not worth a line
-const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
-  : `${Math.round(100 * p)} %`);
-const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const WORDS = {
   title: "Where one word looks",
   typed: (n) => `A story of the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met `
-    + `${quoted(list)}${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
-    + ` so it skips ${list.length > 1 ? "them" : "it"}.`,
-  try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`,
-  long: (most) => ` It reads the first ${most} words.`,
-  empty: "Write a word that the model knows, and it reads along.",
   story: "Press a word to see where it looks", last: "The last word is", edit: "Change any other word",
   next: "What the model expects next", word: "word", probability: "probability",
   looks: (word, other, share) => `“${word}” looks at “${other}” with ${percent(share)} of its weight.`,

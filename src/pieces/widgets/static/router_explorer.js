@@ -1,5 +1,5 @@
 /** RouterExplorer: which expert takes which word of a text, layer by layer, in a trained model. */
-import { bars, clamp, count, format, frame, guard, h, live, report, slider, text } from "./kit.js";
+import { bars, clamp, count, format, frame, guard, h, live, percent, report, slider, text } from "./kit.js";
 import { chips } from "./chips.js";
 import { expertCards, roleOf } from "./expert_cards.js";
 import { loadModel, rowOf } from "./model.js";
@@ -12,21 +12,11 @@ const MOST = 48; // words that are read
 const ROWS = 5;
 const WIDEST = 3; // times its fair share is all the room an expert can be given here
 const ROOMS = Array.from({ length: 4 * WIDEST }, (_, n) => (n + 1) / 4); // of them its slider has stops
-/** A sign of per cent never begins a line. */
-const percent = (p) => `${p > 0.995 && p < 1 ? "> 99" : p > 0 && p < 0.005 ? "< 1"
-  : Math.round(100 * p)}\u00a0%`;
-const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const and = (list) => (list.length < 2 ? list.join("")
   : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
 const WORDS = {
   title: "Which expert takes which word",
   typed: (n) => `A text of the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met ${quoted(list)}`
-    + `${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
-    + ` so it skips ${list.length > 1 ? "them" : "it"}.`,
-  try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`, long: (most) =>
-    ` It reads the first ${most} words.`,
-  empty: "Write a word that the model knows, and it reads along.",
   hint: "Write a text of your own, and press a word to follow it through the layers.",
   each: (l) => `Layer ${l}: the experts of each word, the best one first; its colour is theirs`,
   story: "The words", full: "no room", none: "–",

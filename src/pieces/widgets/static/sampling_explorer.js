@@ -12,16 +12,10 @@ const MOST = 128; // words, those of the beginning too
 const ROWS = 8; // candidates that have a row of their own
 const PACE = 420; // ms from word to word
 const STOPS = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100, 0]; // of top-k; 0 keeps all
-const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 const grouped = (n) => n.toLocaleString("en");
 const WORDS = {
   title: "A trained model writes",
   typed: (n) => `The beginning of a story, from the ${n} words that the model knows`,
-  unknown: (list) => `The model has never met ${quoted(list)}`
-    + `${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
-    + ` so it skips ${list.length > 1 ? "them" : "it"}.`,
-  try: " Try ", replace: (word, other) => `Write ${other} in place of ${word}`,
-  long: (most) => ` It reads the first ${most} words.`,
   empty: "Write a word that the model knows, and it goes on from there.",
   hint: "Write a beginning of your own, or take one:",
   starts: [

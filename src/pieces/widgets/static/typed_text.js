@@ -1,14 +1,16 @@
 /** A field for a text that a model reads, and what is to be said about its words. */
 import { h, text } from "./kit.js";
 import { near } from "./tokens.js";
+import { words } from "./words.js";
 
 /**
  * @param {Object} view @param {Object} traits @param {{vocabulary: string[]}} model
- * @param {Record<string, any>} say `typed`, `unknown`, `empty`, `try`, `replace`, `long`; `hint`, which
- *   stands there where
- *   nothing else is to be said; `offers`, where they are not words spelled almost alike
+ * @param {Record<string, any>} own `typed`, the field's label; `hint`, which stands below it where nothing
+ *   else is to be said; `offers`, where they are not words spelled almost alike; any of `words.typed`
  */
-export function typedText(view, traits, model, say) {
+export function typedText(view, traits, model, own) {
+  /** @type {Record<string, any>} */
+  const say = { ...words.typed, ...own };
   const note = h("p", { class: "p-typed-note", role: "status" });
   const put = (typed) => { traits.set("text", typed.slice(0, 2000)); traits.save_changes(); };
   const field = h("textarea", {
@@ -25,12 +27,12 @@ export function typedText(view, traits, model, say) {
     "aria-label": say.replace(word, other), onclick: () => swap(word, other) }, other);
   let resting = 0;
   view.onDispose(() => clearTimeout(resting));
-  function explain({ unknown, over, words }) {
+  function explain({ unknown, over, words: list }) {
     const [first] = unknown;
     const offers = first ? (say.offers?.(first) ?? near(first, model.vocabulary)).map(offer(first)) : [];
-    const whole = words.length ? say.hint ?? "" : say.empty;
+    const whole = list.length ? say.hint ?? "" : say.empty;
     note.replaceChildren(first ? say.unknown(unknown) : whole, offers.length ? say.try : "", ...offers,
-      over ? say.long(words.length) : "", first && !words.length ? ` ${say.empty}` : "");
+      over ? say.long(list.length) : "", first && !list.length ? ` ${say.empty}` : "");
   }
   let told = null;
   return {

@@ -6,7 +6,19 @@ import { format } from "./dom.js";
 
 const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
+/** The first words of a list, as they were typed. */
+export const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
+
 export const words = {
+  typed: {
+    unknown: (list) => `The model has never met ${quoted(list)}`
+      + `${list.length > 3 ? ` and ${list.length - 3} more` : ""},`
+      + ` so it skips ${list.length > 1 ? "them" : "it"}.`,
+    try: " Try ",
+    replace: (word, other) => `Write ${other} in place of ${word}`,
+    long: (most) => ` It reads the first ${most} words.`,
+    empty: "Write a word that the model knows, and it reads along.",
+  },
   heatmap: {
     kind: "heat map",
     masked: "masked",
