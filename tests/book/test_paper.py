@@ -7,6 +7,10 @@ from browser import PAINTED, ROOT, opened
 
 CHAPTERS = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("*.ipynb"))]
 A4 = 718  # 190 mm between margins, in px
+# Code that paper would cut off at its right, in a sentence or a block.
+BEYOND = """(width) => [...document.querySelectorAll(".bd-article :is(p code, pre)")]
+  .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().right > width
+    || e.matches("pre") && e.scrollWidth > e.clientWidth)).map((e) => e.textContent)"""
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -21,11 +25,7 @@ def test_a_dark_page_is_printed_dark_on_white(chromium, home, name):
         page.evaluate(PAINTED)
         assert page.locator("details.pieces-notes").evaluate("(d) => d.open")
         assert not any(part.is_visible() for part in shut.all()), "a press opens nothing on paper"
-        beyond = page.evaluate(
-            "(width) => [...document.querySelectorAll('.bd-article p code')]"
-            ".filter((e) => e.getBoundingClientRect().right > width).map((e) => e.textContent)", A4
-        )  # fmt: skip
-        assert beyond == []
+        assert page.evaluate(BEYOND, A4) == []
         found = violations(page)
         assert not found, "\n".join(found)
         page.emulate_media(media="screen", color_scheme="dark")
