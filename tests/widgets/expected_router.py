@@ -24,13 +24,14 @@ SHOWN = """(root) => {
   return { label: text(root, ".p-routed figcaption"), way: text(root, ".p-ways figcaption"),
     chips: [...root.querySelectorAll(".p-chip")].map((chip) => ({ word: chip.textContent, below: chip.dataset.value,
       label: chip.ariaLabel, role: chip.dataset.role || null, seen: parseFloat(chip.style.getPropertyValue("--seen")),
+      plain: getComputedStyle(chip).backgroundColor === "rgba(0, 0, 0, 0)",
       chosen: chip.getAttribute("aria-checked") === "true" })),
     ways: [...root.querySelectorAll(".p-way")].map((row) => ({ name: text(row, ".p-way-name"), label: row.ariaLabel,
       pressed: row.ariaPressed, parts: [...row.querySelectorAll(".p-way-part")].map((part) => [part.textContent,
         part.dataset.role, Number(part.style.flexGrow), part.classList.contains("p-dropped")]) })),
     cards: [...root.querySelectorAll(".p-expert")].map((card) => { const bar = card.querySelector(".p-expert-bar");
       return { name: text(card, "b"), role: card.dataset.role, shut: card.classList.contains("p-shut"),
-        visited: card.classList.contains("p-visited"), score: text(card, ".p-expert-score"),
+        visited: card.classList.contains("p-visited"), on: card.classList.contains("p-on"), score: text(card, ".p-expert-score"),
         share: text(card, ".p-expert-load > :last-child"), kept: wide(bar.children[0]), over: wide(bar.children[1]),
         limit: bar.children[2].hidden ? null : parseFloat(bar.children[2].style.left), press: text(card, "button"),
         can: !card.querySelector("button").disabled, words: [...card.querySelectorAll(".p-expert-words span")].map((s) => s.textContent) }; }),
@@ -81,8 +82,10 @@ def router_explorer(root, s):
     T, t, E = len(ids), (s["token"] or len(ids)) - 1, model.config.n_experts
     here = routings[s["layer"] - 1]
     k = here.experts.shape[-1]
+    pale = elsewhere(seen["cards"], here)
     for n, chip in enumerate(seen["chips"]):
         one_word(chip, here.experts[0, n].tolist(), here.weights[0, n].tolist())
+        right(chip["plain"] == (n in pale), f"{chip['word']} is pale: {chip['plain']}")
         right(chip["chosen"] == (n == t), f"{chip['word']} is chosen: {chip['chosen']}")
     right(seen["label"].startswith(f"Layer {s['layer']}:"), seen["label"])
     right(f"“{seen['chips'][t]['word']}”" in seen["way"], seen["way"])
@@ -114,6 +117,17 @@ def router_explorer(root, s):
         loss = load_balancing_loss(one.logits, k)
         right(abs(s["balance"][layer] - float(loss)) < 1e-4, "another balance loss")
     nexts(root, s, vocabulary, after[t], before[t], seen)
+
+
+def elsewhere(cards, here):
+    """The words that lose their colour while a card is pointed at: those of other experts."""
+    on = next((e for e, card in enumerate(cards) if card["on"]), None)
+    goes = ((here.experts[0] == on) & (here.weights[0] > 0)).any(-1) if on is not None else None
+    return (
+        set()
+        if goes is None or not goes.any()
+        else {n for n, there in enumerate(goes) if not there}
+    )
 
 
 def one_word(chip, experts, weights):

@@ -189,7 +189,7 @@ def unit_sentence(said, s, after, before, word, own):
     """It tells the unit's value, and the likeliest word's chance before and after."""
     vocabulary = shipped(s["model_name"])[1]
     was, leads = int(before.argmax()), int(after.argmax())
-    percents = [int(n) for n in re.findall(r"(\d+) %", said)]
+    percents = [int(n) for n in re.findall(r"(\d+)\s%", said)]
     if not s["held"]:
         told = re.search(r"At “(.*?)” the unit stands at (\S+)\. ", said)
         right(told and told[1] == word and says(told[2], float(own), small(own)), said)

@@ -5,7 +5,9 @@ label, position and length off the page and compares it with what `expected.py` 
 The readers (`Map`, `bars`, `plane`, …) know pictures, not widgets, and take what should be drawn.
 """
 
+import json
 import re
+from bisect import bisect_left
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -149,6 +151,11 @@ def check(page, widget, at=0):
     expected.CHECKS[type(widget).__name__](root, state(page, widget))
 
 
+def read_out(place, reader):
+    """Return what a reader finds, as one JSON text: Playwright takes thousands of values apart."""
+    return json.loads(place.evaluate(f"(node) => JSON.stringify(({reader})(node))"))
+
+
 def number(text):
     """Return a printed number: a true minus sign, 1.2e−5, ∞; an error where it is none."""
     plain = text.replace("−", "-").replace("∞", "inf")
@@ -212,7 +219,8 @@ class Map:
         return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
 
     def index(self, places, size, at):
-        return next((n for n, low in enumerate(places) if low - 1 <= at <= low + size + 1), None)
+        n = bisect_left(places, at - size - 1)
+        return n if n < len(places) and places[n] - 1 <= at else None
 
     def at(self, x, y):
         """Return the cell [row, column] of a point; None beside the cells."""
@@ -246,7 +254,7 @@ class Map:
 
 def maps(root):
     """Return the heat maps that a widget shows, in their order."""
-    return [Map(one) for one in root.evaluate(CANVASES)]
+    return [Map(one) for one in read_out(root, CANVASES)]
 
 
 def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks=(), digits=2,
@@ -355,7 +363,7 @@ def same_ground(root, weights_at, edge=3.6, size=200):
 
     `weights_at(points)` gives the weights [N, S] of queries at points [N, 2].
     """
-    colours = root.locator(".p-plane-box canvas").evaluate(GROUND)
+    colours = read_out(root.locator(".p-plane-box canvas"), GROUND)
     side = torch.arange(4, size, 12)
     at = lambda n: ((n + 0.5) / size * 2 - 1) * edge  # noqa: E731
     points = torch.stack([at(side).repeat(len(side)), -at(side).repeat_interleave(len(side))], 1)

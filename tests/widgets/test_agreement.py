@@ -1,5 +1,6 @@
 """After any moves, in every widget: text, thumb, trait, code line and the value used are one."""
 
+import json
 import math
 import random
 import re
@@ -9,18 +10,18 @@ import torch
 from oracle import check, recorded
 from samples import NAMES, example
 
-from browser import PAINTED, put, state
+from browser import PAINTED, STATE, put, state
 from pieces import masks
 from pieces.widgets import AttentionSteps, MaskExplorer, ScoreFunctions
 
 CONTROLS = ".p-control:not(.p-toggle) :is(input, select), .p-toggle input, .p-stepper button, .p-tab, .p-player input"
 # Moves a control as its events would; `share` says where to, from 0 to 1.
-MOVE = """([selector, at, share]) => {
-  const seen = [...document.querySelectorAll(selector)]
-    .filter((c) => c.offsetParent && !c.disabled);
+MOVE = """(at, share) => {
+  const seen = [...document.querySelectorAll(CONTROLS)].filter((c) => c.offsetParent && !c.disabled);
   const control = seen[Math.floor(at * seen.length)];
   const fire = (name) => control.dispatchEvent(new Event(name, { bubbles: true }));
   const pick = (n) => Math.min(n - 1, Math.floor(share * n));
+  if (!control) return;
   if (control.type === "range") {
     const [low, high] = [Number(control.min), Number(control.max)];
     control.value = low + share * (high - low);
@@ -66,15 +67,34 @@ SHOWN = """(id) => [...document.querySelectorAll("[data-trait]")].map((box) => {
   return [name, trait, text, thumb, said];
 })"""
 
+# Some moves, and what stands there after each: the controls, and where there is a line of code, the
+# line, the sentence and the traits.
+WALK = f"""async ([id, moves]) => {{
+  const [CONTROLS, found] = [{json.dumps(CONTROLS)}, []];
+  const text = (where) => document.querySelector(where)?.innerText;
+  for (const [at, share] of moves) {{
+    ({MOVE})(at, share);
+    await ({PAINTED})();
+    const line = text(".p-code code");
+    found.push([({SHOWN})(id), line, text(".p-say"), line && ({STATE})(id)]);
+  }}
+  return found;
+}}"""
 
-def disagreements(page, widget):
+
+def disagreements(rows):
     """Return what the controls of a widget show other than their traits say."""
-    page.evaluate(PAINTED)
     return [
         row
-        for row in page.evaluate(SHOWN, widget.model_id)
+        for row in rows
         if not same(row[1], row[3]) or (row[2] is not None and not said(row)) or row[2] != row[4]
     ]
+
+
+def shown(page, widget):
+    """Return the rows of `SHOWN`, once the picture is drawn."""
+    page.evaluate(PAINTED)
+    return page.evaluate(SHOWN, widget.model_id)
 
 
 def same(trait, thumb):
@@ -94,31 +114,30 @@ def said(row):
     )
 
 
-def line_agrees(page, now):
+def line_agrees(line, sentence, now):
     """The lines of Python of MaskExplorer make the mask that its traits stand for."""
     given = {name: now[name] for name in MaskExplorer.inputs() if name != "tokens"}
     scope = {"masks": masks}
-    exec(page.locator(".p-code code").inner_text(), scope)
+    exec(line, scope)
     assert torch.equal(scope["mask"], MaskExplorer(**given).mask())
     for name in ("window", "dilation", "n_global", "prefix_len"):
-        if found := re.search(rf"{name}=(\d+)", page.locator(".p-code code").inner_text()):
+        if found := re.search(rf"{name}=(\d+)", line):
             assert int(found[1]) == now[name]
-    said = re.search(r"After (\d+) layer", page.locator(".p-say").inner_text())
-    assert int(said[1]) == now["layers"]
+    assert int(re.search(r"After (\d+) layer", sentence)[1]) == now["layers"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_two_hundred_moves(bench, name):
     widget, draw = example(name), random.Random(name)
     with recorded(bench, widget) as page:
-        for n in range(200):
-            if page.locator(CONTROLS).count():
-                page.evaluate(MOVE, [CONTROLS, draw.random(), draw.choice([0, 1, draw.random()])])
-            assert disagreements(page, widget) == [], f"after {n + 1} moves"
-            if name == "MaskExplorer":
-                line_agrees(page, state(page, widget))
-            if n % 20 == 19:
-                check(page, widget)
+        for score in range(10):
+            moves = [(draw.random(), draw.choice([0, 1, draw.random()])) for _ in range(20)]
+            found = page.evaluate(WALK, [widget.model_id, moves])
+            for n, (rows, line, sentence, now) in enumerate(found, 20 * score + 1):
+                assert disagreements(rows) == [], f"after {n} moves"
+                if line:
+                    line_agrees(line, sentence, now)
+            check(page, widget)
         assert page.record.errors == []
 
 
@@ -129,7 +148,7 @@ def test_a_bound_that_falls_takes_its_control_along(bench):
         tokens = page.get_by_label("tokens T")
         for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
             tokens.press(key)
-            assert disagreements(page, widget) == []
+            assert disagreements(shown(page, widget)) == []
         now = state(page, widget)
         assert (now["T"], now["window"], now["layers"]) == (5, 2, 2)
         assert (
@@ -157,10 +176,10 @@ def test_a_bound_that_falls_takes_its_control_along(bench):
 def test_what_python_sets_is_what_is_shown_and_used(bench, widget, given):
     with recorded(bench, widget) as page:
         put(page, widget, **given)
-        assert disagreements(page, widget) == []
+        assert disagreements(shown(page, widget)) == []
         check(page, widget)
         if given.get("temperature") == 0.25:
             assert state(page, widget)["temperature"] == 0.25, "a value between two stops stays"
             page.get_by_label("temperature").press("ArrowRight")
             assert state(page, widget)["temperature"] in (0.3, 0.4)
-            assert disagreements(page, widget) == []
+            assert disagreements(shown(page, widget)) == []

@@ -122,7 +122,7 @@ def test_heads_are_switched_off_one_by_one(shown):
     said = page.locator(".p-say").inner_text()
     assert "Without 1.2 or 2.4" in said
     assert WORDS[was] in said
-    assert f"{round(100 * float(after[was]))} %" in said
+    assert f"{round(100 * float(after[was]))}\xa0%" in said
     page.get_by_label("Head 1.2 is on").check()
     page.get_by_label("Head 2.4 is on").check()
     agrees(page, widget, len(IDS), 1, 1)

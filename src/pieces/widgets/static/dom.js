@@ -62,9 +62,12 @@ export function format(value, digits = 2) {
   return text.replace(/^-(0(\.0+)?)$/, "$1").replaceAll("-", "−");
 }
 
-/** A share in whole per cent, which says neither all nor nothing where it is not so. */
-export const percent = (p) => (p > 0.995 && p < 1 ? "> 99 %" : p > 0 && p < 0.005 ? "< 1 %"
-  : `${Math.round(100 * p)} %`);
+/**
+ * A share in whole per cent, which says neither all nor nothing where it is not so. Its sign never
+ * begins a line.
+ */
+export const percent = (p) => `${p > 0.995 && p < 1 ? ">\u00a099" : p > 0 && p < 0.005 ? "<\u00a01"
+  : Math.round(100 * p)}\u00a0%`;
 
 /** A number as one writes it: at least `least` decimals, at most `most`, no zeros behind. */
 export const plain = (value, least = 0, most = 3) => {

@@ -93,3 +93,10 @@ function flipsOf(given, T) {
   }
   return [...times].filter(([, n]) => n % 2).map(([at]) => [Math.floor(at / MOST), at % MOST]);
 }
+
+/** The open cells [query, key] of a mask. */
+export const cells = (mask) =>
+  mask.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
+
+/** The open cells above the diagonal, but those that another mask has open: a later token that is seen. */
+export const later = (mask, but) => mask.map((row, i) => row.map((open, j) => open && j > i && !but?.[i][j]));

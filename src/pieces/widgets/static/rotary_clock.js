@@ -49,7 +49,6 @@ const WORDS = {
   coordinates: "The 16 coordinates of a head; an arc joins two that turn together", clockName: "clock",
   shifted: "The same two words, moved further into the text", shift: "words before them",
   speeds: "Speed of each clock, of what it was", speed: "speed left", turns: "turns in training",
-  name: "clock",
   legend: [["query", "query hand"], ["key", "key hand"], ["score", "angle between"],
     ["residual", "angles seen in training"]],
   say: {
@@ -161,7 +160,7 @@ function render({ model, el }) {
   const row = pairing(view, { caption: WORDS.coordinates, clock: WORDS.clockName });
   const moved = chart(view, { caption: WORDS.shifted, xTitle: WORDS.shift, yTitle: WORDS.score, height: 160,
     low: -1, high: 1 });
-  const speed = bars(view, { caption: WORDS.speeds, nameTitle: WORDS.name,
+  const speed = bars(view, { caption: WORDS.speeds, nameTitle: WORDS.clockName,
     columns: [{ title: WORDS.speed, role: "score" }, { title: WORDS.turns, role: "residual" }] });
   panels.angles.append(boxes.angles, sums);
   panels.score.append(boxes.score, curves.pane);
@@ -170,7 +169,7 @@ function render({ model, el }) {
   view.panes.append(sentence.pane, h("figure", { class: "p-pane p-clocks" },
     h("figcaption", {}, WORDS.clocks), large.svg,
     h("div", { class: "p-row", role: "group", "aria-label": WORDS.clocks }, ...choose)), key, open.box,
-      ...Object.values(panels));
+    ...Object.values(panels));
   const before = ghost();
   /** @type {any} */
   let origin = null; // where the query stood when the distance last changed
@@ -190,7 +189,7 @@ function render({ model, el }) {
       const top = Math.max(...found.ones, ...found.built, ...found.random.flat());
       curves.draw({ x: found.x, at: d, high: 1.2 * top, marks: [{ x: d, name: WORDS.here }], series: [
         { name: WORDS.random, role: "residual", runs: found.random, dashed: true },
-          { name: WORDS.ones, role: "score", y: found.ones },
+        { name: WORDS.ones, role: "score", y: found.ones },
         { name: WORDS.built, role: "query", y: found.built }] });
       return WORDS.say.score(d, found.ones[d], found.built[d], peak);
     },

@@ -157,14 +157,15 @@ async function render({ model: traits, el }) {
   function paintWords({ experts, weights, room }, list) {
     const visits = list.map((_, t) => experts[t].flatMap((e, c) => (room[t][c] ? [e + 1] : [])));
     story.draw(list.map((word, t) => ({ text: word, label: WORDS.at(word, visits[t]) })));
-    const visited = visits.some((experts) => experts.includes(pointed + 1)); // none where it is shut
+    const sought = pointed === null ? null : pointed + 1;
+    const visited = visits.some((experts) => experts.includes(sought)); // none where it is shut
     list.forEach((_, t) => {
       const node = story.node(t);
       const best = experts[t].findIndex((_e, c) => room[t][c]);
       node.dataset.value = experts[t].map((e, c) => (room[t][c] ? e + 1 : WORDS.none)).join(" ");
       node.dataset.role = best < 0 ? "" : roleOf(experts[t][best]);
       node.style.setProperty("--seen", `${best < 0 ? 0 : Math.round(48 * weights[t][best])}%`);
-      node.classList.toggle("p-elsewhere", visited && !visits[t].includes(pointed + 1));
+      node.classList.toggle("p-elsewhere", visited && !visits[t].includes(sought));
     });
   }
   function told({ reading, closed, capacity, layer }, t, after, before) {

@@ -8,6 +8,7 @@ import { chart } from "./charts.js";
 import { DRAWS, HIDDEN, largestWeights, SIZES, spread } from "./draws.js";
 import { lights } from "./light.js";
 import { EDGE, plane } from "./plane.js";
+import { comparison } from "./score_comparison.js";
 import { makeWorld, SCORE } from "./score_world.js";
 import { shade } from "./shade.js";
 import { entropy, inner, jacobianNorm, norm, softmax } from "./twin.js";
@@ -22,11 +23,6 @@ const WORDS = {
   bars: "From key to output", columns: ["score", "weight", "weight × value"],
   roles: ["query", "key", "score", "weight", "value", "output"],
   kinds: { scaled_dot: "scaled dot", dot: "dot", additive: "additive", bilinear: "bilinear" },
-  four: "Compare the four scores", gradient: "softmax gradient",
-  spread: (n) => `Entropy says how widely the weights are spread: ${format(Math.log(n), 2)} (ln ${n}) if `
-    + `all are equal, 0 if one key takes all.`
-    + " The softmax gradient says how far the weights still follow the scores: near 0, hardly at all.",
-  entropy: (n) => `entropy, of ${format(Math.log(n), 2)}`,
   key: (n) => `key ${n}`, ask: "Ask about:", more: (n) => ` + ${n} more`, for: (name) => `for ${name}`,
   saturated: (name) =>
     `Key “${name}” takes everything: the softmax is saturated, and almost no gradient passes. `,
@@ -92,7 +88,7 @@ function render({ model, el }) {
     ({ title: WORDS.columns[i], role, signed: i !== 1 }));
   const table = bars(view, { caption: WORDS.bars, columns });
   const scale = balance(view, { caption: WORDS.balance });
-  const four = comparison();
+  const four = comparison(WORDS.kinds);
   view.panes.append(map.pane, curve.pane,
     h("div", { class: "p-pane p-side" }, table.pane, scale.pane, four.box));
   const words = h("div", { class: "p-work" });
@@ -210,34 +206,6 @@ function arithmetic({ s, keys, query, now, values, names, output }, followed) {
     [...join(" + ", few.map((i) => h("span", {}, weight(i), " · ", mark("value", i, plain(values[i]))))),
       " = ", mark("output", null, `${format(output)}${s.unit}`)],
   ].map((line) => h("p", {}, ...line));
-}
-
-/** The four scores side by side, on the same query and keys. */
-function comparison() {
-  const most = h("th", { scope: "col" });
-  const rows = KINDS.map((kind) => {
-    const cells = ["largest", "entropy", "gradient"].map((what) => ({ what, node: h("td", {}) }));
-    const row = h("tr", {}, h("th", { scope: "row" }, WORDS.kinds[kind]), ...cells.map((c) => c.node));
-    return { kind, cells, row };
-  });
-  const table = h("table", { class: "p-four", "aria-label": WORDS.four },
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, WORDS.score),
-      h("th", { scope: "col" }, WORDS.largest), most, h("th", { scope: "col" }, WORDS.gradient))),
-    h("tbody", {}, ...rows.map((r) => r.row)));
-  const meaning = h("p", {});
-  const box = h("details", { class: "p-compared" }, h("summary", {}, WORDS.four), table, meaning);
-  const digits = { largest: 3, entropy: 2, gradient: 4 };
-  return {
-    box,
-    draw({ kind, n }, readings) {
-      meaning.textContent = WORDS.spread(n);
-      most.textContent = WORDS.entropy(n);
-      rows.forEach((r, i) => {
-        r.row.classList.toggle("p-chosen", r.kind === kind);
-        r.cells.forEach(({ what, node }) => { node.textContent = readings[i][what].toFixed(digits[what]); });
-      });
-    },
-  };
 }
 
 function sentence({ s, keys, query, names, now, layers }) {
