@@ -222,6 +222,25 @@ def execute(page, cell: str) -> str:
     )
 
 
+def read(page, cell: str, until) -> str:
+    """Run a cell that reads a widget until it reads what `until` waits for, or for ten seconds.
+
+    Jupyter sends a widget's second change when the kernel has answered to its first.
+    """
+    for _ in range(40):
+        printed = execute(page, cell)
+        if until(printed):
+            break
+        page.wait_for_timeout(250)
+    return printed
+
+
+def in_step(printed: str) -> bool:
+    """Whether `READ` finds as many open cells as the browser has counted."""
+    *_, counted, summed = printed.split()
+    return counted == summed
+
+
 def explorer(page):
     return page.locator(".pieces-mask-explorer").first
 
@@ -249,33 +268,33 @@ def test_a_control_that_is_moved_is_read_in_python(page):
     slider.press("ArrowRight")
     T = int(slider.input_value())
     assert was + 2 == T
-    assert explorer(page).evaluate(PICTURE) != before
-    printed = execute(page, READ).split()
+    assert painted(explorer(page)) != before
+    printed = read(page, READ, lambda new: f"READ {T} " in new and in_step(new)).split()
     assert printed[0] == "READ"
     assert int(printed[1]) == T
     assert printed[3] == printed[4], "what the browser counted is what Python counts"
 
 
 def test_a_trait_set_in_python_moves_the_picture(page):
-    before = explorer(page).evaluate(PICTURE)
+    before = painted(explorer(page))
     T = execute(page, SET).removeprefix("SET").strip()
     slider = explorer(page).locator(".p-control:visible input[type=range]").first
     page.wait_for_function("([input, T]) => input.value === T", arg=[slider.element_handle(), T])
-    assert explorer(page).evaluate(PICTURE) != before
+    assert painted(explorer(page)) != before
     assert f"of {int(T) ** 2} cells are open" in explorer(page).locator(".p-say").inner_text()
-    printed = execute(page, READ).split()
+    printed = read(page, READ, in_step).split()
     assert printed[1] == T
     assert printed[3] == printed[4]
 
 
 def test_a_cell_that_is_flipped_is_read_in_python(page):
-    was = execute(page, READ).split()
+    was = read(page, READ, in_step)
     board = explorer(page).locator(".p-board").first
     board.focus()
     for key in ("ArrowRight", "Enter"):  # the cell of query 1 and key 2
         board.press(key)
-    printed = execute(page, READ).split()
-    assert abs(int(printed[3]) - int(was[3])) == 1, "one cell was flipped"
+    printed = read(page, READ, lambda new: new != was and in_step(new)).split()
+    assert abs(int(printed[3]) - int(was.split()[3])) == 1, "one cell was flipped"
     assert printed[3] == printed[4]
 
 
@@ -291,9 +310,9 @@ def test_the_theme_of_jupyter_counts(page):
     assert explorer(page).evaluate(PICTURE) != drawn
 
 
-def read_all(page) -> dict[str, dict]:
-    """Return what Python reads from every widget, by its model's id."""
-    return json.loads(execute(page, READ_ALL))
+def read_all(page, until=lambda found: True) -> dict[str, dict]:
+    """Return what Python reads from every widget, by its model's id; waits as `read` does."""
+    return json.loads(read(page, READ_ALL, lambda printed: until(json.loads(printed))))
 
 
 def move_first(widget) -> None:
@@ -346,7 +365,7 @@ def test_the_first_control_of_every_widget_is_read_in_python(chromium, address, 
             name = widget.get_attribute("class")
             assert painted(widget) != drawn, f"{name}: the picture stood still"
             assert not widget.locator(".pieces-sorry").is_visible(), name
-        after = read_all(page)
+        after = read_all(page, lambda found: all(found[id] != before[id] for id in views))
         for id in views:
             assert after[id] != before[id], f"Python read nothing new: {before[id]}"
         assert page.locator(".pieces-sorry:visible").count() == 0
