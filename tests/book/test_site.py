@@ -16,6 +16,10 @@ from browser import PAINTED, PICTURE, ROOT, STATE, book_pages, opened, space, un
 PAGES = book_pages()
 CHAPTERS = [page for page in PAGES if re.search(r"/\d\d_", page)]
 BOTH = pytest.mark.parametrize("address", ["http", "disk"], indirect=True)
+WIDTHS = [(name, width) for name in [*CHAPTERS, "index"] for width in (1280, 768, 430, 360)]
+VISITS = pytest.mark.parametrize(
+    "visit", WIDTHS, indirect=True, ids=lambda one: "-".join(map(str, one))
+)
 SHIFT = """() => new Promise((tell) => {
   let sum = 0;
   const own = (entry) => (entry.hadRecentInput ? 0 : entry.value);
@@ -42,6 +46,15 @@ MOVE = """(control) => {
     control.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
   }
 }"""
+
+
+@pytest.fixture(scope="module")
+def visit(chromium, home, request):
+    """A page at a width, its folds open, for the tests that leave it as they find it."""
+    name, width = request.param
+    with opened(chromium, f"{home}/{name}.html", width=width) as page:
+        unfold(page)
+        yield page
 
 
 @pytest.fixture(scope="module")
@@ -98,18 +111,6 @@ class TestWhole:
                 moved(page, at, first=address.startswith("file"))
             assert page.record.errors == []
 
-    @pytest.mark.parametrize("name", [*CHAPTERS, "index"])
-    def test_its_space_was_reserved(self, chromium, home, name):
-        for width in (1280, 768, 430, 360):
-            with opened(chromium, f"{home}/{name}.html", width=width) as page:
-                unfold(page)
-                for place in page.locator(".pieces-live").all():
-                    which = place.get_attribute("data-widget")
-                    free, used = space(place)
-                    assert -60 < free - used < 100, f"{which} at {width}: {used} of {free} px"
-                    height = place.evaluate("(e) => e.offsetHeight")
-                    assert height <= used + 2, f"{which} at {width}: a hole below it"
-
 
 def moved(page, at, first=False):
     """Move every visible control of a widget; its traits and its picture must follow."""
@@ -152,6 +153,40 @@ def moved(page, at, first=False):
     assert reacted
 
 
+class TestAtEveryWidth:
+    """One visit for each page and width: nothing that is read here changes what is read next."""
+
+    @VISITS
+    def test_its_space_was_reserved(self, visit):
+        for place in visit.locator(".pieces-live").all():
+            which = place.get_attribute("data-widget")
+            free, used = space(place)
+            assert -60 < free - used < 100, f"{which}: {used} of {free} px"
+            height = place.evaluate("(e) => e.offsetHeight")
+            assert height <= used + 2, f"{which}: a hole below it"
+
+    @VISITS
+    def test_no_end_of_a_docstring_is_hidden(self, visit):
+        hidden, seen = visit.evaluate(
+            "() => { const all = [...document.querySelectorAll('pre .sd')]; return ["
+            " all.filter((line) => line.getBoundingClientRect().right >"
+            " line.closest('pre').getBoundingClientRect().right).map((e) => e.textContent),"
+            " all.length]; }"
+        )
+        assert seen or visit.url.endswith("/index.html")
+        assert hidden == []
+
+    @VISITS
+    def test_the_packages_code_never_scrolls_sideways(self, visit):
+        wide = visit.evaluate("""() => {
+          document.querySelectorAll(".pieces-code details").forEach((d) => { d.open = true; });
+          const parts = document.querySelectorAll(".pieces-code :is(pre, .highlight, details)");
+          const tooWide = [...parts].filter((e) => e.scrollWidth > e.clientWidth + 1);
+          return tooWide.map((e) => e.textContent.slice(0, 60));
+        }""")
+        assert wide == []
+
+
 class TestForEveryone:
     @pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)], ids=["desk", "phone"])
     @pytest.mark.parametrize("name", PAGES)
@@ -164,19 +199,6 @@ class TestForEveryone:
             assert page.evaluate("scrollX") == 0
             found = violations(page)
             assert not found, "\n".join(found)
-
-    @pytest.mark.parametrize("width", [1280, 360])
-    @pytest.mark.parametrize("name", CHAPTERS)
-    def test_no_end_of_a_docstring_is_hidden(self, chromium, home, name, width):
-        with opened(chromium, f"{home}/{name}.html", width=width) as page:
-            hidden, seen = page.evaluate(
-                "() => { const all = [...document.querySelectorAll('pre .sd')]; return ["
-                " all.filter((line) => line.getBoundingClientRect().right >"
-                " line.closest('pre').getBoundingClientRect().right).map((e) => e.textContent),"
-                " all.length]; }"
-            )
-            assert seen
-            assert hidden == []
 
     def test_images_have_a_text(self, soups):
         for name, soup in soups.items():
@@ -269,18 +291,6 @@ class TestContent:
             links = [a["href"] for a in place.select("details a.pieces-source")]
             assert len(links) == len(blocks)
             assert all("_modules/pieces/" in link and "#" in link for link in links)
-
-    @pytest.mark.parametrize("width", [1280, 360])
-    @pytest.mark.parametrize("name", CHAPTERS)
-    def test_the_packages_code_never_scrolls_sideways(self, chromium, home, name, width):
-        with opened(chromium, f"{home}/{name}.html", width=width) as page:
-            wide = page.evaluate("""() => {
-              document.querySelectorAll(".pieces-code details").forEach((d) => { d.open = true; });
-              const parts = document.querySelectorAll(".pieces-code :is(pre, .highlight, details)");
-              const tooWide = [...parts].filter((e) => e.scrollWidth > e.clientWidth + 1);
-              return tooWide.map((e) => e.textContent.slice(0, 60));
-            }""")
-            assert wide == []
 
     @pytest.mark.parametrize("name", CHAPTERS)
     def test_cells_that_need_a_kernel_are_left_to_the_notebook(self, soups, name):
