@@ -15,13 +15,17 @@ BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
 BESIDE   := -n 2 --dist worksteal
 # The notebooks are compared by a pytest of their own: no type checker, no options of the unit tests.
 NBVAL    := $(PYTEST) -o addopts= -q --nbval
-ASK_PYTHON := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+# The tests of the widget NAME: those of MaskExplorer stand in tests/widgets/mask_explorer.
+ROOM = tests/widgets/$(shell echo '$(NAME)' | sed -E 's/([^A-Z])([A-Z])/\1_\2/g' | tr A-Z a-z)
+ASK_PYTHON := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
+# Without its compiled files Python writes the tests anew in each process: 15 seconds of each.
+unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book serve lab notebooks test test-style test-package test-notebooks test-book test-live \
+.PHONY: help book serve lab notebooks test test-style test-package test-widget test-notebooks test-book test-live \
         test-types test-gpu bench gallery widget chapter experiment links browser clean
 
 help: ## list the commands
@@ -29,11 +33,11 @@ help: ## list the commands
 
 # The environment: again only when the pinned versions or the package's own declaration change.
 $(READY): requirements.txt pyproject.toml
-	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python none; do \
+	@for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python none; do \
 	  $$python -c '$(ASK_PYTHON)' >/dev/null 2>&1 && break; \
 	done; \
 	if [ $$python = none ]; then \
-	  echo "This book needs Python 3.11, 3.12 or 3.13. If you have one, name it: make PYTHON=/path/to/python book"; exit 1; \
+	  echo "This book needs Python 3.11, 3.12, 3.13 or 3.14. If you have one, name it: make PYTHON=/path/to/python book"; exit 1; \
 	fi; \
 	if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	  echo "Making .venv with $$($$python --version)"; \
@@ -68,14 +72,14 @@ lab: $(READY) ## open the chapters in JupyterLab
 	JUPYTER_CONFIG_PATH="$(CURDIR)/binder:$$JUPYTER_CONFIG_PATH" $(BIN)/jupyter lab --notebook-dir=. chapters
 
 notebooks: $(READY) ## run the chapters and write them in their committed form (CHAPTER=one file)
-	$(BIN)/python _ext/notebook_form.py $(CHAPTER)
+	$(BIN)/python tools/notebook_form.py $(CHAPTER)
 	@$(BIN)/python _ext/plain_pages.py
 
 widget: $(READY) ## write a page with one widget, to look at while you write it (NAME=MaskExplorer)
 	@$(BIN)/python gallery/widget.py '$(NAME)'
 
 chapter: $(READY) ## begin a chapter: all its sections, checkers, their test (NAME=07_efficient_attention)
-	@$(BIN)/python _ext/new_chapter.py "$(NAME)"
+	@$(BIN)/python tools/new_chapter.py "$(NAME)"
 
 test: $(READY) browser ## run every test; the cheap ones first, all of them in any case
 	@$(MAKE) --no-print-directory --keep-going test-style test-types test-package test-notebooks test-book test-live
@@ -88,7 +92,7 @@ test-style: $(READY)
 test-types: $(TSC)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types
 
-# The checker comes from npm, in the version that the lock file names, and what BertViz asks a CDN for.
+# The checker comes from npm, in the version that the lock file names.
 # Where there is no npm, pip brings one.
 $(TSC): tests/types/package-lock.json | $(READY)
 	@if ! PATH="$(CURDIR)/$(BIN):$$PATH" command -v npm >/dev/null; then \
@@ -100,6 +104,11 @@ $(TSC): tests/types/package-lock.json | $(READY)
 
 test-package: $(READY) $(WEIGHTS) $(TSC) browser
 	$(PYTEST) -q $(BESIDE) --ignore=tests/book --ignore=tests/live
+
+test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own tests, and those of all widgets on it (NAME=MaskExplorer)
+	@test -f "$(ROOM)/faults.yaml" || { echo "NAME=$(NAME): the name of a widget's class, such as NAME=MaskExplorer"; exit 1; }
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types
+	$(PYTEST) -q $(BESIDE) $(ROOM) tests/widgets/test_*.py -k "$(NAME) or $(notdir $(ROOM))"
 
 test-notebooks: $(READY)
 	$(NBVAL) $(CHAPTER)

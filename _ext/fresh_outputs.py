@@ -1,7 +1,8 @@
-"""Outputs that follow the code: an edit in `src/` runs every notebook again.
+"""Outputs that follow the code: an edit of Python or data in `src/` runs every notebook again.
 
 The execution cache of Jupyter Book looks at a notebook's own cells only.
 Here its place depends on the package as well, and the place is a part of the configuration.
+Styles and scripts change no output, so they run nothing again: Sphinx copies them anew.
 So is a hash of `_ext/` and `_static/`: Sphinx alone would call a site with an old style up to date.
 """
 
@@ -14,12 +15,15 @@ import pieces
 PACKAGE = Path(pieces.__file__).parent
 
 
-def folder_hash(*folders):
-    """Return a hash of every file in some folders."""
+LOOKS = (".css", ".js")  # what no output of a cell depends on
+
+
+def folder_hash(*folders, but=()):
+    """Return a hash of every file in some folders, `but` those that end so."""
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix not in but:
                 name = path.relative_to(folder).as_posix()
                 digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
@@ -28,7 +32,7 @@ def folder_hash(*folders):
 def place_cache(app, config):
     """Give this state of the package its own execution cache and drop the older ones."""
     caches = Path(app.outdir).parent / ".jupyter_cache"
-    current = caches / folder_hash(PACKAGE)  # all that the notebooks can import or show
+    current = caches / folder_hash(PACKAGE, but=LOOKS)
     for old in caches.glob("*") if caches.exists() else []:
         if old != current:
             shutil.rmtree(old, ignore_errors=True)
@@ -39,7 +43,8 @@ def place_cache(app, config):
 def note_style(app, config):
     """Make the look of the pages a part of the configuration."""
     source = Path(app.srcdir)
-    config.look_of_the_pages = folder_hash(source / "_ext", source / "_static")
+    static = PACKAGE / "widgets" / "static"
+    config.look_of_the_pages = folder_hash(source / "_ext", source / "_static", static)
 
 
 def setup(app):

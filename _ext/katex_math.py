@@ -11,6 +11,8 @@ from py_mini_racer import MiniRacer
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
+from text_face import ask
+
 KATEX = Path(__file__).parent / "katex"
 LOGGER = logging.getLogger(__name__)
 LOCK = threading.Lock()
@@ -74,9 +76,10 @@ def keep_signs(app, doctree, docname):
 
 
 def only_where_needed(app, pagename, templatename, context, doctree):
-    """Load KaTeX's style sheet on pages with formulas alone."""
+    """Load KaTeX's style sheet on pages with formulas alone, and ask for its faces early."""
     if 'class="katex' in context.get("body", ""):
         app.add_css_file("katex/katex.min.css")
+        app.add_js_file(None, body=ask("1em KaTeX_Main", "italic 1em KaTeX_Math"), priority=100)
 
 
 def write_style(app):

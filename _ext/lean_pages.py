@@ -12,6 +12,11 @@ UNWANTED = re.compile(
     re.S,
 )
 
+DESIGN = re.compile(  # tabs, cards and grids, 10 kB
+    r"<link[^>]*sphinx-design[^>]*>\s*|<script[^>]*design-tabs\.js[^>]*></script>\s*"
+)
+DESIGNED = re.compile(r'class="(?:[^"]* )?sd-')
+
 REPAIRS = (  # what axe-core and a stopwatch find in the stock pages
     (
         '<div class="bd-sidebar-primary bd-sidebar">',
@@ -21,8 +26,21 @@ REPAIRS = (  # what axe-core and a stopwatch find in the stock pages
         '<div class="pst-scrollable-table-container">',
         '<div class="pst-scrollable-table-container" tabindex="0">',
     ),
+    # In a menu that is shut: they come when it opens.
+    ('<img alt="Binder logo"', '<img loading="lazy" alt="Binder logo"'),
+    ('<img alt="Colab logo"', '<img loading="lazy" alt="Colab logo"'),
     ('role="doc-biblioentry"', 'role="listitem"'),
     ('<summary aria-label="Toggle hidden content">', "<summary>"),  # it hid what one reads there
+    # Where a browser keeps nothing, the theme's scripts find a store for this page alone. What is
+    # put stands nowhere in what is sought: a page that was repaired before stays as it is.
+    (
+        'document.documentElement.dataset.mode = localStorage.getItem("mode") || "auto";',
+        "try { localStorage.length; } catch { const kept = new Map();"
+        ' Object.defineProperty(window, "localStorage", { value: {'
+        " getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value),"
+        " removeItem: (key) => kept.delete(key) } }); }"
+        ' document.documentElement.dataset.mode = localStorage.getItem("mode") ?? "auto";',
+    ),
     # The theme is known from the start: else the whole page is styled twice, and flashes.
     (
         'document.documentElement.dataset.theme = localStorage.getItem("theme") || "auto";',
@@ -34,7 +52,7 @@ REPAIRS = (  # what axe-core and a stopwatch find in the stock pages
 # Scripts that start when the page is read: they need not hold up its parsing.
 PATIENT = re.compile(
     r'<script (?!defer )(?=[^>]*src="[^"]*/(?:doctools|sphinx_highlight|clipboard\.min|copybutton'
-    r"|sphinx-book-theme|togglebutton|design-tabs|sortable|front)\.js)"
+    r"|sphinx-book-theme|togglebutton|design-tabs|sortable|front|here)\.js)"
 )
 # The search page fetches its results' texts, which a browser refuses from a disk.
 NO_SUMMARY = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
@@ -65,6 +83,8 @@ def drop_unwanted(app, exception):
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         lean = UNWANTED.sub("", text)
+        if not DESIGNED.search(lean):
+            lean = DESIGN.sub("", lean)
         for stock, repaired in REPAIRS:
             lean = lean.replace(stock, repaired)
         if "searchtools.js" not in lean:  # which calls the others while the page is parsed

@@ -9,16 +9,19 @@ import html
 import importlib
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import bulk_weights
-from pieces.widgets.base import STATIC, imports, stylesheet
+from pieces.widgets.base import STATIC, needed, source_of, stylesheet
 
 STATE_MIME = "application/vnd.jupyter.widget-state+json"
 VIEW = re.compile(
     r'<script type="application/vnd\.jupyter\.widget-view\+json">(?P<view>.*?)</script>', re.S
 )
 OURS = "pieces.widgets."
+CLASSIC = ("host", "links")  # scripts of the page itself
+LIMITS = "_limits"  # what each control may be, which the page asks
 HIDDEN = {"_esm", "_css", "_anywidget_id", "layout", "tabbable", "tooltip"}
 NEEDS_KERNEL = (
     "These controls talk to Python. Open this chapter in Binder, Colab or JupyterLab "
@@ -35,16 +38,6 @@ def widget_class(model):
     return getattr(importlib.import_module(module), name)
 
 
-def needed(name, seen=None):
-    """Return the modules a widget needs, each after what it imports."""
-    seen = [] if seen is None else seen
-    for other in imports((STATIC / f"{name}.js").read_text(encoding="utf-8")):
-        needed(other, seen)
-    if name not in seen:
-        seen.append(name)
-    return seen
-
-
 def safe_json(data):
     """Return JSON in which nothing can end the script element it stands in, or begin another.
 
@@ -53,17 +46,36 @@ def safe_json(data):
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def live_place(model_id, model, cls, first):
-    """Return the element in which the host draws a widget."""
-    state = {k: v for k, v in model["state"].items() if k not in HIDDEN and k[0] != "_"}
-    data = safe_json({"state": state, "buffers": model.get("buffers", [])})
+def live_place(model_id, model, cls, first, name="", outdir=None):
+    """Return the element in which the host draws a widget; `name` is what links call it.
+
+    With a folder for the site, what is long in its state becomes a file there.
+    """
+    state = visible(model["state"])
+    kept, record = (state, None) if outdir is None else bulk_weights.set_apart(state, outdir)
+    data = safe_json({"state": kept, "buffers": model.get("buffers", [])})
     script = f'<script type="application/json">{data}</script>' if first else ""
     rows = cls.rows_shown(state)
     style = "" if rows is None else f' style="--rows: {rows}"'
+    named = f' id="{name}"' if name else ""
+    heavy = " data-weights" if state.get("weights_file") else ""
+    heavy += f' data-record="{record}"' if record else ""
     return (
-        f'<div class="pieces-live" data-widget="{cls.module}" data-model="{model_id}"{style}>'
+        f'<div class="pieces-live"{named} data-widget="{cls.module.partition("/")[0]}"'
+        f' data-module="{cls.module}" data-model="{model_id}"{heavy}{style}>'
         f'{script}<div class="pieces-wait">{waiting(cls, state)}</div></div>'
     )
+
+
+def visible(state):
+    """Return what a page needs of a saved state."""
+    return {k: v for k, v in state.items() if k == LIMITS or (k not in HIDDEN and k[0] != "_")}
+
+
+def link_name(cls, count):
+    """Return what links call a widget, by its kind and count: see-norm-axes, see-norm-axes-2."""
+    name = f"see-{cls.module.partition('/')[0].replace('_', '-')}"
+    return name if count == 1 else f"{name}-{count}"
 
 
 def waiting(cls, state):
@@ -111,29 +123,32 @@ def page_state(context):
 def enliven_page(app, pagename, templatename, context, doctree):
     """Replace the widget views of one page and load just the modules it needs."""
     models = page_state(context)
-    used, modules = set(), []
+    used, modules, kinds = set(), {}, Counter()
 
     def place(match):
         model_id = json.loads(match["view"])["model_id"]
         cls = widget_class(models.get(model_id, {}))
         if cls is None:
             return still_place(model_id, models)
-        needed(cls.module, modules)
-        bulk_weights.hand_over(models[model_id], getattr(app, "outdir", "."))
+        modules.update(dict.fromkeys(needed(cls.module)))
+        outdir = getattr(app, "outdir", None)
+        bulk_weights.hand_over(models[model_id], outdir or ".")
         first = model_id not in used
         used.add(model_id)
-        return live_place(model_id, models[model_id], cls, first)
+        kinds[cls.module] += first
+        name = link_name(cls, kinds[cls.module]) if first else ""
+        return live_place(model_id, models[model_id], cls, first, name, outdir)
 
     if "body" in context:
         context["body"] = VIEW.sub(place, context["body"])
-    for name in ["host", *modules] if modules else []:
+    for name in [*CLASSIC, *modules] if modules else []:
         app.add_js_file(f"pieces/{name}.js", loading_method="async", priority=900)
 
 
-def script(name):
+def script(name, read=source_of):
     """Return a module as a classic script: browsers load no module script from a file system."""
-    text = (STATIC / f"{name}.js").read_text(encoding="utf-8")
-    if name == "host":
+    text = read(name)
+    if name in CLASSIC:
         return text
     name, text = json.dumps(name), json.dumps(text)
     return f"(self.piecesModules ??= {{}})[{name}] = {text};\nself.pieces?.arrived();\n"
@@ -148,8 +163,11 @@ def write_modules(app):
         return
     target = Path(app.outdir) / "_static" / "pieces"
     target.mkdir(parents=True, exist_ok=True)
-    for source in STATIC.glob("*.js"):
-        (target / source.name).write_text(script(source.stem), encoding="utf-8")
+    for source in STATIC.rglob("*.js"):
+        name = source.relative_to(STATIC).with_suffix("").as_posix()
+        path = target / f"{name}.js"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(script(name), encoding="utf-8")
     (target / "pieces.css").write_text(stylesheet(), encoding="utf-8")
     app.add_css_file("pieces/pieces.css", priority=900)
 

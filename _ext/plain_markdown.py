@@ -3,7 +3,12 @@
 a link to the glossary        [mask](appendix/glossary.md#mask)              a glossary term
 a link to the bibliography    [Luong et al. (2015)](appendix/bibliography.md#luong2015effective)
                                                                              a citation
+a link to a widget's state    [untick head 1.2](#see-attention-heatmap?off=[[1,2]])
+                                                                             sets the widget
 a quote that begins in bold   > **Exercise 3.1 · Two keys**                  a box
+
+In a committed notebook these links have the repository's address before them, so that they lead
+somewhere from a notebook alone. Here it is taken away: the site links its own pages.
 """
 
 import re
@@ -28,7 +33,22 @@ BOXES = {
 }
 YEAR_APART = re.compile(r"\(\d{4}[a-z]?\)$")  # "Luong et al. (2015)", not "Luong et al., 2015"
 
+SETS = "#see-"  # links.js reads the rest, and says where it is wrong
+
 logger = logging.getLogger(__name__)
+
+
+def local(text, home):
+    """Return a chapter's text with its links to the repository's chapters as links beside it."""
+    return text.replace(f"]({home}", "](")
+
+
+def read(app, docname, source):
+    """Link the site's own pages, as a chapter is read."""
+    place = app.config.html_theme_options
+    if re.fullmatch(r"chapters/\w+", docname):
+        branch = place.get("repository_branch") or "main"
+        source[0] = local(source[0], f"{place['repository_url']}/blob/{branch}/chapters/")
 
 
 def box_kind(title):
@@ -72,6 +92,10 @@ class PlainMarkdown(SphinxTransform):
             change = {GLOSSARY: self.term, BIBLIOGRAPHY: self.citation}.get(link.get("reftarget"))
             if change and link.get("refdomain") == "doc" and link.get("reftargetid"):
                 change(link)
+        for link in list(self.document.findall(nodes.reference)):
+            if link.get("refuri", "").startswith(SETS):  # no anchor that could be looked up
+                link.attributes.pop("id_link", None)
+                link["classes"].append("sets")
 
     def term(self, link):
         """Make a link a glossary term."""
@@ -112,5 +136,6 @@ def setup(app):
     """Connect to Sphinx."""
     place = "sphinxcontrib.bibtex.style.referencing"
     register_plugin(place, "author_year_round", RoundAuthorYear)
+    app.connect("source-read", read)
     app.add_transform(PlainMarkdown)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

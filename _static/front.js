@@ -3,7 +3,7 @@
 "use strict";
 
 addEventListener("DOMContentLoaded", () => {
-  const WRITTEN = 26; // words, as many as the picture has room for
+  const WRITTEN = 20; // words, as many as the picture has room for
   const [PACE, REST] = [1000, 6000]; // milliseconds behind a word, and behind the last one
   const place = document.querySelector("article .pieces-live");
   const button = document.querySelector(".front-hint button");
@@ -24,11 +24,11 @@ addEventListener("DOMContentLoaded", () => {
 
   function write() {
     const model = window.pieces.model(place.dataset.model);
-    const [likeliest] = model.get("next_words") ?? [];
+    const longer = model.get("continued");
     opening ||= model.get("text");
-    const again = written >= WRITTEN || !likeliest;
+    const again = written >= WRITTEN || !longer;
     written = again ? 0 : written + 1;
-    model.set({ text: again ? opening : `${model.get("text")} ${likeliest[0]}`, token: 0 });
+    model.set({ text: again ? opening : longer, word: 0 });
     model.save_changes();
     run();
   }
@@ -51,11 +51,41 @@ addEventListener("DOMContentLoaded", () => {
     writing = !writing;
     run();
   });
-  for (const touch of ["pointerdown", "keydown", "focusin"]) place.addEventListener(touch, stop);
+  // A link has brought a state of its own, or sets one now.
+  if (location.hash.startsWith("#see-")) writing = false;
+  for (const touch of ["pointerdown", "keydown", "focusin", "pieces-set"]) place.addEventListener(touch, stop);
   document.addEventListener("visibilitychange", run);
   new MutationObserver(run).observe(place, { attributes: true, attributeFilter: ["data-state"] });
   new IntersectionObserver(([entry]) => {
     seen = entry.isIntersecting;
     run();
   }).observe(place);
+});
+
+/* The list of chapters is the picture's key: who points at a chapter sees its part light up beside it, and
+   who points at a part sees its chapters. */
+addEventListener("DOMContentLoaded", () => {
+  const model = document.querySelector(".front-key .here-model");
+  const entries = [...document.querySelectorAll(".front-map dt[data-lit]")];
+  if (!model) return;
+  const kinds = (entry) => entry.dataset.lit.split(/ (?!word)/);
+  const light = (lit) => {
+    const classes = lit.map((kind) => `lit-${kind.replace(" ", "-")}`);
+    model.setAttribute("class", ["here-model", ...classes].join(" "));
+  };
+  for (const entry of entries) {
+    for (const part of [entry, entry.nextElementSibling]) {
+      const [on, off] = [() => light(kinds(entry)), () => light([])];
+      for (const come of ["pointerenter", "focusin"]) part.addEventListener(come, on);
+      for (const go of ["pointerleave", "focusout"]) part.addEventListener(go, off);
+    }
+  }
+  for (const part of model.children) {
+    const kind = part.getAttribute("class").replace("here-", "").replace("-", " ");
+    const mark = (on) => entries.forEach((entry) => {
+      entry.classList.toggle("front-lit", on && kinds(entry).includes(kind));
+    });
+    part.addEventListener("pointerenter", () => { light([kind]); mark(true); });
+    part.addEventListener("pointerleave", () => { light([]); mark(false); });
+  }
 });

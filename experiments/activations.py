@@ -1,16 +1,20 @@
 """Four feed-forward networks of equal size in the same small decoder: which learns faster?
 
-python experiments/activations.py rates            # one seed, four learning rates each
-python experiments/activations.py seeds            # eight other seeds, each at its best
+python experiments/activations.py rates     # three seeds choose a learning rate for each network
+python experiments/activations.py seeds     # eight other seeds judge, each network at its own rate
+python experiments/activations.py beside    # the same seeds, SwiGLU at its second best rate
 
 ReLU and GELU have 2 matrices of width 192, SwiGLU and GeGLU 3 of width 128: 18,432 weights each.
 A seed gives all four the same words in the same order, and the same start of all that is not
-feed-forward, so that they are compared pair by pair. The runs are short: all are far from the
-floor. Each run is kept as soon as it ends; one that is in the record is not done again.
+feed-forward, so that they are compared pair by pair. A network's rate is the one with the best mean
+over the seeds that choose; none of them judges, and a rate at the edge of the grid is refused.
+The runs are short: all are far from the floor. Each is kept as soon as it ends; one that is in the
+record is not done again.
 """
 
 import argparse
 import json
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -23,11 +27,12 @@ from common import RECORDS, ROOT
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu, relu, swish, two_thirds
 from pieces.models.llama import LlamaConfig, gated_decoder
 from pieces.trace import record as watch
-from pieces.train import TrainConfig, train
+from pieces.train import TrainConfig
 from small_world import TASK, started
+from watched import watched
 
 NAME = "activations"
-PACKAGED = ROOT / "src" / "pieces" / "measured"
+PACKAGED = ROOT / "src" / "pieces" / "book" / "measured"
 D, F = 48, 4 * 48
 SIZES = LlamaConfig(TASK.vocab_size, D, n_layers=2, n_heads=4, d_ff=F, max_seq_len=256, tied=True)
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
@@ -36,8 +41,10 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
     "SwiGLU": lambda: GatedFeedForward(D, two_thirds(F), swish),
     "GeGLU": lambda: GatedFeedForward(D, two_thirds(F), gelu),
 }
-RATES, RATES_SEED = (4e-3, 8e-3, 16e-3, 32e-3), 100
+RATES, CHOOSING = (8e-3, 16e-3, 32e-3, 64e-3), (100, 101, 102)
 SEEDS = tuple(range(8))
+BESIDE = {"SwiGLU": 32e-3}  # its two best rates lie closer together than the seeds that choose
+PARTS = ("rates", "seeds", "beside")
 STEPS, EVERY, ROWS = 200, 25, 200
 TRAINING = TrainConfig(steps=STEPS, batch_size=8, warmup=40, final_share=0.1)
 
@@ -72,25 +79,12 @@ def zeros(model: nn.Module) -> dict[str, float]:
     }
 
 
-def one_run(network: str, seed: int, lr: float, steps: int) -> dict[str, Any]:
-    """Train once; how far above the floor it is every 25 steps, on held-out text."""
-    model, curve, taken = model_of(network, seed), [], 0
+def one_run(network: str, seed: int, lr: float, every: int, steps: int) -> dict[str, Any]:
+    """Train once; how far above the floor it is every so many steps, on held-out text."""
+    model = model_of(network, seed)
     start = time.process_time()
-
-    def look() -> None:
-        found = held_out.stories(model, TASK, ROWS)
-        curve.append([taken, round(found["loss"] - found["floor"], 5)])
-
-    def draw(count: int, generator: torch.Generator) -> Any:
-        nonlocal taken
-        if taken % EVERY == 0:
-            look()
-        taken += 1
-        return TASK.batch(count, generator=generator)
-
     config = TrainConfig(**vars(TRAINING) | {"steps": steps, "lr": lr, "seed": seed})
-    train(model, draw, config, progress=False)
-    look()
+    curve = watched(model, TASK, config, every, ROWS)
     return {
         "network": network,
         "seed": seed,
@@ -105,19 +99,34 @@ def one_run(network: str, seed: int, lr: float, steps: int) -> dict[str, Any]:
 
 
 def best_rate(runs: list[dict[str, Any]], network: str) -> float:
-    """The learning rate with which this network came nearest to the floor."""
-    own = [run for run in runs if run["network"] == network]
-    return min(own, key=lambda run: run["above_floor"])["lr"]
+    """The learning rate that brought this network nearest to the floor, on average over the seeds.
+
+    Raises: ValueError if it is the smallest or the largest that was tried.
+    """
+    tried: dict[float, list[float]] = {}
+    for run in runs:
+        if run["network"] == network:
+            tried.setdefault(run["lr"], []).append(run["above_floor"])
+    if len({len(found) for found in tried.values()}) > 1:
+        raise ValueError(f"{network}: not every rate has every seed; run the part rates to its end")
+    best = min(tried, key=lambda lr: statistics.fmean(tried[lr]))
+    if best in (min(tried), max(tried)):
+        raise ValueError(f"{network}: the best rate, {best:g}, is at the edge; widen RATES")
+    return best
 
 
 def wanted(part: str, record: dict[str, Any], seeds: tuple[int, ...]) -> Iterator[tuple]:
-    """The runs of a part: network, seed, learning rate, steps."""
+    """The runs of a part: network, seed, learning rate, steps between two looks."""
     if part == "rates":
-        yield from ((n, RATES_SEED, lr, STEPS) for n in NETWORKS for lr in RATES)
+        yield from ((n, seed, lr, STEPS) for seed in CHOOSING for n in NETWORKS for lr in RATES)
         return
-    for seed in seeds:
-        for network in NETWORKS:
-            yield network, seed, best_rate(record["rates"], network), STEPS
+    if part == "beside":
+        yield from ((n, seed, lr, STEPS) for seed in seeds for n, lr in BESIDE.items())
+        return
+    record["chosen"] = {network: best_rate(record["rates"], network) for network in NETWORKS}
+    chosen = record["chosen"].items()
+    record["seeds"] = [run for run in record["seeds"] if (run["network"], run["lr"]) in chosen]
+    yield from ((network, seed, lr, EVERY) for seed in seeds for network, lr in chosen)
 
 
 def opened() -> dict[str, Any]:
@@ -132,13 +141,15 @@ def opened() -> dict[str, Any]:
     place = RECORDS / f"{NAME}.json"
     old = json.loads(place.read_text("utf-8")) if place.exists() else {}
     same = all(old.get(key) == about[key] for key in ("config", "training", "held_out_rows"))
-    return about | {part: old.get(part, []) if same else [] for part in ("rates", "seeds")}
+    known = {part: old.get(part, []) if same else [] for part in PARTS}
+    known["rates"] = [run for run in known["rates"] if run["lr"] in RATES]
+    return about | known | {"chosen": old.get("chosen", {}) if same else {}}
 
 
 def keep(record: dict[str, Any]) -> None:
     """Write the record, a run a line."""
     RECORDS.mkdir(exist_ok=True)
-    lines = {part: [json.dumps(run) for run in record[part]] for part in ("rates", "seeds")}
+    lines = {part: [json.dumps(run) for run in record[part]] for part in PARTS}
     head = {key: value for key, value in record.items() if key not in lines}
     text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
     for part, runs in lines.items():
@@ -150,18 +161,19 @@ def keep(record: dict[str, Any]) -> None:
 def main() -> None:
     """Do what is not yet in the record."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["rates", "seeds"])
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
     options = parser.parse_args()
     record = opened()
-    for network, seed, lr, steps in wanted(options.part, record, tuple(options.seeds)):
+    for network, seed, lr, every in wanted(options.part, record, tuple(options.seeds)):
         done = {(run["network"], run["seed"], run["lr"]) for run in record[options.part]}
         if (network, seed, lr) in done:
             continue
-        record[options.part].append(one_run(network, seed, lr, steps))
+        record[options.part].append(one_run(network, seed, lr, every, STEPS))
         keep(record)
         last = record[options.part][-1]
         print(network, seed, lr, last["above_floor"], last["cpu_seconds"], flush=True)
+    keep(record)
 
 
 if __name__ == "__main__":

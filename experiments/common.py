@@ -8,21 +8,21 @@ experiments/records/<name>.json; one of the same seed and steps replaces its ear
 
 import argparse
 import json
-import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from kept import comparable, curve
 from pieces.losses import Loss, next_token_loss
 from pieces.tasks import Task
-from pieces.train import TrainConfig, train
-from pieces.trained import pack, path_of, unpack
+from pieces.train import Draw, TrainConfig, train
+from pieces.trained import load, pack, path_of, unpack
 from pieces.trained.file import with_record
 from pieces.trained.kinds import kind_of_model, plain
 
@@ -37,26 +37,36 @@ Measure = Callable[[nn.Module], dict[str, float]]
 
 
 @dataclass(frozen=True)
+class Part:
+    """A stretch of a training, with a learning rate that climbs and falls once."""
+
+    config: TrainConfig
+    draw: Draw
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One trained model: what is built, on what it is trained, and how it is judged.
 
     ``measure(model)`` gives at least loss and floor, in nats a token, of held-out text.
     ``examine(model)`` is for what is asked of the shipped weights of every seed besides;
-    ``lesson(model, seed)`` is what a model learns before its run.
+    ``lessons`` are what a model learns before the last part, which is ``config`` and ``draw``.
+    ``begun_from`` names a shipped model whose weights ``build`` takes for a beginning.
     """
 
     name: str
     about: str
     task: Task
     build: Callable[[], nn.Module]
-    draw: Callable[..., Any]
+    draw: Draw
     measure: Measure
     config: TrainConfig
     loss: Loss = next_token_loss
     precision: str = "int8"
     examine: Callable[[nn.Module], dict[str, Any]] = lambda model: {}
     arguments: dict[str, Any] = field(default_factory=dict)
-    lesson: Callable[[nn.Module, int], None] = lambda model, seed: None
+    lessons: tuple[Part, ...] = ()
+    begun_from: str | None = None
 
 
 def run(experiment: Experiment) -> None:
@@ -76,7 +86,7 @@ def asked(experiment: Experiment) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=experiment.about)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     steps = experiment.config.steps
-    told = f"{steps} if left out; weights of fewer steps are not shipped in place of more"
+    told = f"of the last part, {steps} if left out; weights of fewer are not shipped over more"
     parser.add_argument("--steps", type=int, default=steps, help=told)
     return parser.parse_args()
 
@@ -86,28 +96,49 @@ def trained(experiment: Experiment, config: TrainConfig) -> tuple[nn.Module, dic
     torch.manual_seed(config.seed)
     model = experiment.build()
     UNFINISHED.mkdir(parents=True, exist_ok=True)
-    place = UNFINISHED / f"{experiment.name}-{config.seed}-{config.steps}.pt"
-    resumed, start = place.exists(), time.process_time()
-    if not resumed:
-        experiment.lesson(model, config.seed)
-    saving = {"checkpoint": place, "save_every": 100, "progress": sys.stderr.isatty()}
-    record = train(model, experiment.draw, config, loss=experiment.loss, **saving)
+    lessons = [replace(x, config=replace(x.config, seed=config.seed)) for x in experiment.lessons]
+    parts = [*lessons, Part(config, experiment.draw)]
+    places = [place_of(experiment, config, n) for n in range(len(parts))]
+    resumed, start = any(place.exists() for place in places), time.process_time()
+    losses = []
+    for part, place in zip(parts, places, strict=True):
+        saving = {"checkpoint": place, "save_every": 100, "progress": sys.stderr.isatty()}
+        losses += train(model, part.draw, part.config, loss=experiment.loss, **saving).losses
     seconds = time.process_time() - start
     model.eval()
     shipped = as_shipped(experiment, model)
     outcome = {
         "seed": config.seed,
-        "steps": config.steps,
+        "steps": len(losses),
+        "parts": [{"steps": one.config.steps, "lr": one.config.lr} for one in parts],
+        **beginning(experiment),
         **experiment.measure(shipped),
         "loss_float32": experiment.measure(model)["loss"],
         "precision": experiment.precision,
         "parameters": sum(p.numel() for p in model.parameters()),
         "cpu_seconds": None if resumed else round(seconds),
         **experiment.examine(shipped),
-        "curve": curve(record.losses),
+        "curve": curve(losses, POINTS),
     }
-    place.unlink()
+    for place in places:
+        place.unlink()
     return model, outcome
+
+
+def beginning(experiment: Experiment) -> dict[str, Any]:
+    """The shipped model whose weights a run began from, and how long that had been trained."""
+    if experiment.begun_from is None:
+        return {}
+    record = load(experiment.begun_from).record
+    return {
+        "begun_from": {"name": experiment.begun_from, "seed": record.seed, "steps": record.steps}
+    }
+
+
+def place_of(experiment: Experiment, config: TrainConfig, part: int) -> Path:
+    """Where a part of a run is kept until the whole is done."""
+    lesson = f"-lesson{part}" if part < len(experiment.lessons) else ""
+    return UNFINISHED / f"{experiment.name}-{config.seed}-{config.steps}{lesson}.pt"
 
 
 def as_shipped(experiment: Experiment, model: nn.Module) -> nn.Module:
@@ -121,13 +152,6 @@ def packed(experiment: Experiment, model: nn.Module, record: dict[str, Any]) -> 
     return pack(model, experiment.task, record, **options)
 
 
-def curve(losses: list[float]) -> list[list[float]]:
-    """Pairs of step and mean loss until then, from stretches of equal length."""
-    length = max(1, len(losses) // POINTS)
-    starts = range(0, len(losses) - length + 1, length)
-    return [[s + length, round(statistics.fmean(losses[s : s + length]), 4)] for s in starts]
-
-
 def keep(experiment: Experiment, model: nn.Module, outcome: dict[str, Any]) -> None:
     """Write the record, and the weights if this is the run to be shipped."""
     RECORDS.mkdir(exist_ok=True)
@@ -139,6 +163,7 @@ def keep(experiment: Experiment, model: nn.Module, outcome: dict[str, Any]) -> N
         "kind": kind_of_model(built),
         "config": plain(built.config),
         "training": comparable(experiment.config),
+        "lessons": [{"steps": x.config.steps} | comparable(x.config) for x in experiment.lessons],
     }
     runs = [run for run in earlier(place, record) if run_of(run) != run_of(outcome)] + [outcome]
     runs.sort(key=lambda run: (-run["steps"], run["seed"]))
@@ -148,18 +173,12 @@ def keep(experiment: Experiment, model: nn.Module, outcome: dict[str, Any]) -> N
     ship(experiment, model, outcome, runs)
 
 
-def comparable(config: TrainConfig) -> dict[str, Any]:
-    """What all runs of a record share."""
-    fields = asdict(config) | {"betas": list(config.betas)}
-    return {name: value for name, value in fields.items() if name not in ("seed", "steps")}
-
-
 def earlier(place: Path, record: dict[str, Any]) -> list[dict[str, Any]]:
     """Runs of the same model, trained in the same way; others are no longer of interest."""
     if not place.exists():
         return []
     old = json.loads(place.read_text(encoding="utf-8"))
-    same = all(old.get(name) == record[name] for name in ("kind", "config", "training"))
+    same = all(old.get(name) == record[name] for name in ("kind", "config", "training", "lessons"))
     return old["runs"] if same else []
 
 
@@ -178,7 +197,7 @@ def ship(
         return
     longest = max(candidates, key=lambda run: run["steps"])
     record = {name: value for name, value in longest.items() if name != "curve"}
-    short = ("seed", "steps", "loss", "floor", "loss_float32", "heads")
+    short = ("seed", "steps", "parts", "begun_from", "loss", "floor", "loss_float32", "heads")
     record["seeds"] = [{name: run[name] for name in short if name in run} for run in runs]
     if longest is outcome:
         data = packed(experiment, model, record)

@@ -7,18 +7,16 @@ many multiplications a token. `dense` is the same layer with k = E, which comput
 Ratios of processor time as in `norm_speed.py`: one thread, float32, no machine named.
 """
 
-import argparse
-import json
 from pathlib import Path
 
 import torch
 from torch import nn
 
-from norm_speed import Work, ratios
+from norm_speed import Work, ratios, timed
 from pieces.feedforward import GatedFeedForward, swish
 from pieces.moe import GatedExperts, MixtureOfExperts, Router
 
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "measured" / "expert_speed.json"
+RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "expert_speed.json"
 D, F, K = 256, 256, 2
 EXPERTS = (2, 4, 8, 16, 32, 64)
 TOKENS = (16, 1024)
@@ -54,14 +52,5 @@ def measured(rounds: int) -> dict:
     return {"rounds": rounds, **told, "rows": rows}
 
 
-def main() -> None:
-    """Measure, print and keep."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--rounds", type=int, default=9)
-    text = json.dumps(measured(parser.parse_args().rounds), indent=1)
-    RECORD.write_text(text + "\n", encoding="utf-8")
-    print(text)
-
-
 if __name__ == "__main__":
-    main()
+    timed(__doc__, measured, RECORD, rounds=9)

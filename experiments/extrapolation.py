@@ -12,10 +12,8 @@ A learned table has no row beyond 32, and the package refuses to read on (``refu
 beside are two ways out: rows that were never trained, and the last row again and again.
 """
 
-import argparse
 import copy
 import functools
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kept import comparable, curve, keep_run, missing
+from kept import comparable, curve, each_run
 from one_block import decoder, parameters, same_start
 from pieces.positions import (
     ALiBi,
@@ -181,21 +179,8 @@ def about() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Each run that is not in the record yet, seed by seed, kept as soon as it is done."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--schemes", nargs="+", default=list(SCHEMES), choices=list(SCHEMES))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--steps", type=int, default=CONFIG.steps)
-    asked = parser.parse_args()
-    runs = [
-        {"scheme": scheme, "seed": seed, "steps": asked.steps}
-        for seed in asked.seeds
-        for scheme in asked.schemes
-    ]
-    for run in missing(RECORD, about(), runs):
-        outcome = one(**run)
-        keep_run(RECORD, about(), outcome, ("scheme", "seed", "steps"))
-        print(json.dumps({k: v for k, v in outcome.items() if k != "curve"}), flush=True)
+    """Make the runs that are missing."""
+    each_run(__doc__, "scheme", SCHEMES, [0, 1, 2], CONFIG.steps, (RECORD, about()), one)
 
 
 if __name__ == "__main__":

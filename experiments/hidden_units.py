@@ -27,7 +27,7 @@ STORIES, HELD_STORIES, SEED, AT_ONCE = 200, 20, 2024, 50
 WORDS, SEEN, PEAK = 8, 5, 0.998
 NAME = "hidden_units"
 SHOWN = 5  # words that the widget shows of a unit
-PACKAGED = ROOT / "src" / "pieces" / "measured"
+PACKAGED = ROOT / "src" / "pieces" / "book" / "measured"
 
 
 @torch.no_grad()

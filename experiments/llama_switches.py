@@ -1,13 +1,15 @@
 """The recommended configuration, and each of its switches turned off in turn.
 
-    python experiments/llama_switches.py rates   # one seed, three learning rates each
+    python experiments/llama_switches.py rates   # seeds set apart: which learning rate is best?
     python experiments/llama_switches.py seeds   # three other seeds, each at its best rate
 
 The source text recommends pre-norm, RMSNorm, SwiGLU and rotary positions. Here a small LLaMA has
 all four; LayerNorm, a GELU network of as many weights, sinusoids, and Post-Norm replace one of
-them each; "none of the four" has all replacements at once. A seed gives all of them the same
-stories in the same order. The runs are short: none has reached the floor of the stories, which is
-known exactly, and ``above_floor`` is the distance to it on held-out text, in nats a word.
+them each; "none of the four" has all replacements at once; "no positions" has nothing in place of
+the rotary ones. A seed gives all of them the same stories in the same order. Rates are doubled or
+halved until the best one lies between two others. The runs are short: none has reached the floor
+of the stories, which is known exactly, and ``above_floor`` is the distance to it on held-out text,
+in nats a word.
 """
 
 import argparse
@@ -18,20 +20,22 @@ from typing import Any
 
 from torch import nn
 
-import held_out
-from kept import comparable, earlier, keep_run, missing
+from kept import by_rate, comparable, earlier, keep_run, missing
 from one_block import D_MODEL, HEAD_DIM, decoder, parameters, same_start
 from pieces.norms import LayerNorm, RMSNorm
 from pieces.positions import Rotary, Sinusoidal
 from pieces.residual import PostNorm, PreNorm
 from pieces.tasks import Stories
-from pieces.train import TrainConfig, train
+from pieces.train import TrainConfig
+from watched import watched
 
 TASK = Stories(128)
 CONFIG = TrainConfig(steps=200, batch_size=8, warmup=40, final_share=0.1)
 RECORD = Path(__file__).parent / "records" / "llama_switches.json"
-PACKAGED = Path(__file__).parents[1] / "src" / "pieces" / "measured" / "llama_switches.json"
-RATES, RATES_SEED, SEEDS = (5e-3, 10e-3, 20e-3), 100, (0, 1, 2)
+PACKAGED = (
+    Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "llama_switches.json"
+)
+RATES, RATES_SEEDS, SEEDS = (5e-3, 10e-3, 20e-3), (100, 101), (0, 1, 2)
 EVERY, ROWS = 50, 200
 
 RECOMMENDED: dict[str, Any] = {
@@ -50,6 +54,7 @@ MODELS = {
     "recommended": RECOMMENDED,
     **{name: RECOMMENDED | switch for name, switch in OFF.items()},
     "none of the four": {part: of for switch in OFF.values() for part, of in switch.items()},
+    "no positions": RECOMMENDED | {"position": lambda: None},
 }
 
 
@@ -64,23 +69,10 @@ def built(name: str, seed: int) -> nn.Module:
 
 def one(model: str, seed: int, lr: float, steps: int) -> dict[str, Any]:
     """Train once; how far above the floor it is every 50 steps."""
-    made, curve, taken = built(model, seed), [], 0
+    made = built(model, seed)
     start = time.process_time()
-
-    def look() -> None:
-        found = held_out.stories(made, TASK, ROWS)
-        curve.append([taken, round(found["loss"] - found["floor"], 5)])
-
-    def draw(count: int, generator: Any) -> Any:
-        nonlocal taken
-        if taken % EVERY == 0:
-            look()
-        taken += 1
-        return TASK.batch(count, generator=generator)
-
     config = TrainConfig(**vars(CONFIG) | {"steps": steps, "lr": lr, "seed": seed})
-    train(made, draw, config, progress=False)
-    look()
+    curve = watched(made, TASK, config, EVERY, ROWS)
     return {
         "model": model,
         "seed": seed,
@@ -101,37 +93,50 @@ def about() -> dict[str, Any]:
         "about": " ".join((__doc__ or "").split()),
         "held_out_rows": ROWS,
         "rates": list(RATES),
-        "rates_seed": RATES_SEED,
+        "rates_seeds": list(RATES_SEEDS),
         "training": shared,
     }
 
 
 def best_rate(runs: list[dict[str, Any]], model: str) -> float:
-    """The learning rate with which this model came nearest to the floor, of the seed set apart."""
-    own = [run for run in runs if run["model"] == model and run["seed"] == RATES_SEED]
-    return min(own, key=lambda run: run["above_floor"])["lr"]
+    """The learning rate with which this model came nearest to the floor."""
+    found = by_rate(runs, model, RATES_SEEDS)
+    return min(found, key=found.__getitem__)
+
+
+def next_rates(runs: list[dict[str, Any]], model: str) -> tuple[float, ...]:
+    """The rates that a model still needs: those that all get, then one beyond a best at an edge."""
+    found = by_rate(runs, model, RATES_SEEDS)
+    fresh = tuple(lr for lr in RATES if lr not in found)
+    if fresh:
+        return fresh
+    best = best_rate(runs, model)
+    beyond = {min(found): best / 2, max(found): best * 2}
+    return (beyond[best],) if best in beyond else ()
 
 
 def wanted(part: str, runs: list[dict[str, Any]], steps: int) -> list[dict[str, Any]]:
-    """The runs of a part, seed by seed."""
-    shared = {"steps": steps}
+    """The runs of a part that are needed next, seed by seed; no more of them when all is known."""
     if part == "rates":
-        return [
-            {"model": m, "seed": RATES_SEED, "lr": lr, **shared} for lr in RATES for m in MODELS
-        ]
-    best = {model: best_rate(runs, model) for model in MODELS}
-    return [{"model": m, "seed": s, "lr": best[m], **shared} for s in SEEDS for m in MODELS]
+        asked = [(m, s, lr) for s in RATES_SEEDS for m in MODELS for lr in next_rates(runs, m)]
+    else:
+        asked = [(m, s, best_rate(runs, m)) for s in SEEDS for m in MODELS]
+    return [{"model": m, "seed": s, "lr": lr, "steps": steps} for m, s, lr in asked]
 
 
 def main() -> None:
-    """Each run that is not in the record yet, kept as soon as it is done."""
+    """Each run that is not in the record yet, kept as soon as it is done, until none is wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=["rates", "seeds"])
     parser.add_argument("--steps", type=int, default=CONFIG.steps)
     asked = parser.parse_args()
-    runs = wanted(asked.part, earlier(RECORD, about()), asked.steps)
-    for run in missing(RECORD, about(), runs):
-        outcome = one(**run)
+
+    def next_runs() -> list[dict[str, Any]]:
+        runs = wanted(asked.part, earlier(RECORD, about()), asked.steps)
+        return missing(RECORD, about(), runs)
+
+    while runs := next_runs():
+        outcome = one(**runs[0])
         keep_run(RECORD, about(), outcome, ("model", "seed", "lr", "steps"))
         PACKAGED.write_bytes(RECORD.read_bytes())
         print(json.dumps({k: v for k, v in outcome.items() if k != "curve"}), flush=True)

@@ -11,7 +11,6 @@ line in the record at once, beside those of its placement and depth, and is not 
 
 import argparse
 import itertools
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from kept import keep_parts, parts_of
 from pieces.losses import next_token_loss
 from placed import HEADS, TASK, WIDTH, build
 from side_by_side import BATCH, BETAS, side_by_side
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "experiments" / "records" / "norm_placement.json"
-PACKAGED = ROOT / "src" / "pieces" / "measured" / "norm_placement.json"
+PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / "norm_placement.json"
 
+PARTS = ("race", "layers", "deep")
 PLACEMENTS = ("post", "pre", "sandwich", "deep")
 STARTS = ("plain", "scaled")
 RACE = {"layers": (2, 12), "lr": (1e-3, 4e-3, 1.6e-2), "warmup": (0, 40), "steps": 160}
@@ -117,40 +118,25 @@ def settings(part: str, seeds: list[int]) -> list[dict[str, Any]]:
 
 
 def kept() -> dict[str, Any]:
-    """The record so far."""
-    if RECORD.exists():
-        return json.loads(RECORD.read_text(encoding="utf-8"))
+    """The runs so far, below what is so of them today."""
     inside = {"d_model": WIDTH, "n_heads": HEADS, "d_ff": 4 * WIDTH, "batch_size": ROWS}
     sizes = {"d_model": NARROW["D"], "n_heads": NARROW["n_heads"], "d_ff": 4 * NARROW["D"]}
     sizes |= {"batch_size": BATCH}
     about = {"name": "norm_placement", "about": " ".join(__doc__.split("\n\n")[0].split())}
     training = {"optimizer": f"Adam, betas {BETAS}", "steps": RACE["steps"], **sizes}
-    return about | {
-        "task": "Copy(16, 6)",
-        "training": training,
-        "inside": inside,
-        "race": [],
-        "layers": [],
-        "deep": [],
-    }
+    head = about | {"task": "Copy(16, 6)", "training": training, "inside": inside}
+    return head | parts_of(RECORD, PARTS)
 
 
 def keep(made: dict[str, Any]) -> None:
-    """Write the record, and what of it the package carries, whole or not at all."""
-    lines = {k: [json.dumps(run) for run in made[k]] for k in ("race", "layers", "deep")}
-    head = json.dumps({k: v for k, v in made.items() if k not in lines}, indent=1)[:-2]
-    body = ",\n".join(f' "{k}": [\n  ' + ",\n  ".join(v) + "\n ]" for k, v in lines.items())
-    for place in (RECORD, PACKAGED):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = place.with_suffix(".draft")
-        draft.write_text(f"{head},\n{body}\n}}\n", encoding="utf-8")
-        draft.replace(place)
+    """Write the record, and what of it the package carries."""
+    keep_parts(made, PARTS, (RECORD, PACKAGED))
 
 
 def main() -> None:
     """Make what is missing of one part."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=("race", "layers", "deep"))
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     options = parser.parse_args()
     torch.set_num_threads(1)  # the matrices are small: more threads would wait for each other

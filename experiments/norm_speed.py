@@ -23,7 +23,7 @@ from pieces.feedforward import FeedForward, gelu
 from pieces.norms import LayerNorm, RMSNorm, layer_norm, rms_norm
 from pieces.residual import PreNorm
 
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "measured" / "norm_speed.json"
+RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "norm_speed.json"
 SHAPES = ((1, 4096), (256, 512), (4096, 512))  # tokens, features
 LAST = 0.02  # seconds that one measurement takes at least
 Work = Callable[[], object]
@@ -113,15 +113,14 @@ def measured(rounds: int) -> dict:
     }
 
 
-def main() -> None:
-    """Measure, print and keep."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--rounds", type=int, default=25)
-    record = measured(parser.parse_args().rounds)
-    text = json.dumps(record, indent=1)
-    RECORD.write_text(text + "\n", encoding="utf-8")
+def timed(told: str, measure: Callable[[int], dict], record: Path, rounds: int) -> None:
+    """Measure for as many rounds as the command line says, print and keep."""
+    parser = argparse.ArgumentParser(description=told.split("\n", 1)[0])
+    parser.add_argument("--rounds", type=int, default=rounds)
+    text = json.dumps(measure(parser.parse_args().rounds), indent=1)
+    record.write_text(text + "\n", encoding="utf-8")
     print(text)
 
 
 if __name__ == "__main__":
-    main()
+    timed(__doc__, measured, RECORD, rounds=25)

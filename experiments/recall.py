@@ -16,8 +16,6 @@ Who knows nothing has a loss of ln 8; who knows which values a row holds, but no
 about ln 4 (``guess``, exactly). Who looks up has 0.
 """
 
-import argparse
-import json
 import math
 import time
 from pathlib import Path
@@ -26,7 +24,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from kept import comparable, curve, keep_run, missing
+from kept import comparable, curve, each_run
 from one_block import Start, decoder, parameters, same_start
 from pieces.losses import next_token_loss
 from pieces.norms import LayerNorm, RMSNorm
@@ -36,7 +34,7 @@ from pieces.train import TrainConfig, train
 
 TASK = AssociativeRecall(n_keys=8, n_values=8, n_pairs=4, n_queries=1)
 CONFIG = TrainConfig(steps=250, batch_size=128, lr=1e-2, warmup=20)
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "measured" / "recall.json"
+RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "recall.json"
 ROWS, TEST_SEED = 1000, 12_345
 
 GPT2: dict[str, Any] = {
@@ -132,21 +130,8 @@ def about() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Each run that is not in the record yet, seed by seed, kept as soon as it is done."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--steps", type=int, default=CONFIG.steps)
-    asked = parser.parse_args()
-    runs = [
-        {"model": model, "seed": seed, "steps": asked.steps}
-        for seed in asked.seeds
-        for model in asked.models
-    ]
-    for run in missing(RECORD, about(), runs):
-        outcome = one(**run)
-        keep_run(RECORD, about(), outcome, ("model", "seed", "steps"))
-        print(json.dumps({k: v for k, v in outcome.items() if k != "curve"}), flush=True)
+    """Make the runs that are missing."""
+    each_run(__doc__, "model", MODELS, [0, 1, 2, 3, 4], CONFIG.steps, (RECORD, about()), one)
 
 
 if __name__ == "__main__":

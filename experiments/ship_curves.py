@@ -3,7 +3,7 @@
     python experiments/ship_curves.py
 
 Reads records/extrapolation.json and records/rotary_scaling.json, and writes
-src/pieces/measured/positions.json: nothing in it is typed by hand.
+src/pieces/book/measured/positions.json: nothing in it is typed by hand.
 """
 
 import json
@@ -15,7 +15,7 @@ from kept import written
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "experiments" / "records"
-SHIPPED = ROOT / "src" / "pieces" / "measured" / "positions.json"
+SHIPPED = ROOT / "src" / "pieces" / "book" / "measured" / "positions.json"
 ABOUT = (
     "Distance to the floor in nats a word, at each length of the text: of every seed a curve. "
     "Written by experiments/ship_curves.py from extrapolation.json and rotary_scaling.json."

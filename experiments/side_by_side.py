@@ -20,7 +20,9 @@ STRETCH = 5  # steps to a point of a curve
 Weights = dict[str, Tensor]
 
 
-def side_by_side(models: list[nn.Module], steps: int, lines: list[dict[str, Any]]) -> None:
+def side_by_side(
+    models: list[nn.Module], steps: int, lines: list[dict[str, Any]], stretch: int | None = None
+) -> None:
     """Train models of one shape at once, each by its line: "seed", "lr", "warmup". Adds the curves.
 
     Each is trained as it would be alone, to rounding: stacked weights [R, ...] share the way
@@ -44,7 +46,7 @@ def side_by_side(models: list[nn.Module], steps: int, lines: list[dict[str, Any]
         adam(weights, gradients, means, squares, rate, step + 1)
     seconds = round((time.process_time() - begun) / len(lines), 2)
     for line, own in zip(lines, zip(*losses, strict=True), strict=True):
-        line |= {"steps": steps, "cpu_seconds": seconds, "curve": curve(own)}
+        line |= {"steps": steps, "cpu_seconds": seconds, "curve": curve(own, stretch)}
 
 
 def loss(model: nn.Module, weights: Weights, ids: Tensor, targets: Tensor) -> Tensor:
@@ -69,10 +71,10 @@ def adam(
         weights[name] -= rate.view(-1, *[1] * (g.ndim - 1)) * (m / (1 - b1**t)) / size
 
 
-def curve(losses: tuple[float, ...]) -> list[float]:
+def curve(losses: tuple[float, ...], stretch: int | None = None) -> list[float]:
     """Means of stretches, of a short run each loss, up to the first that is no number."""
     end = next((n for n, x in enumerate(losses) if not math.isfinite(x)), len(losses))
-    length = STRETCH if len(losses) >= 10 * STRETCH else 1
+    length = stretch or (STRETCH if len(losses) >= 10 * STRETCH else 1)
     starts = range(0, end - length + 1, length)
     return [round(statistics.fmean(losses[i : i + length]), 4) for i in starts]
 

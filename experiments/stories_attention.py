@@ -9,20 +9,18 @@ The model reads the table of words backwards (tied): then one rule copies all of
 of its own learns each word apart. The record holds what each head of attention does (heads.py).
 """
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 import heads
-from common import Experiment, run
+from common import Experiment, Part, run
 from phrases import phrases
 from pieces.models.attention_only import AttentionOnlyConfig, attention_only
 from pieces.positions import Sinusoidal
 from pieces.tasks.base import Batch
-from pieces.train import TrainConfig, train
+from pieces.train import TrainConfig
 from small_world import TASK, measure
 
 SIZES = AttentionOnlyConfig(
@@ -53,10 +51,9 @@ def build() -> nn.Module:
     return model
 
 
-def lesson(model: nn.Module, seed: int) -> None:
+def only_phrases(rows: int, *, generator: torch.Generator | None = None) -> Batch:
     """Phrases alone, in rows of half the length: of whole ones it had learned nothing."""
-    only = partial(phrases, TASK.vocab_size, TASK.length // 2)
-    train(model, only, replace(LESSON, seed=seed), progress=False)
+    return phrases(TASK.vocab_size, TASK.length // 2, rows, generator)
 
 
 def draw(batch_size: int, *, generator: torch.Generator | None = None) -> Batch:
@@ -84,7 +81,7 @@ EXPERIMENT = Experiment(
     measure=measure,
     config=TrainConfig(steps=3000, batch_size=16, lr=4e-3, warmup=50, final_share=0.02),
     examine=examine,
-    lesson=lesson,
+    lessons=(Part(LESSON, only_phrases),),
 )
 
 if __name__ == "__main__":

@@ -8,11 +8,9 @@ floor; the second begins at a quarter of that rate.
 
 from dataclasses import replace
 
-from torch import nn
-
-from common import Experiment, run
+from common import Experiment, Part, run
 from pieces.models.llama import LlamaConfig, llama
-from pieces.train import TrainConfig, train
+from pieces.train import TrainConfig
 from small_world import TASK, measure, started
 
 SIZES = LlamaConfig(
@@ -29,12 +27,6 @@ SIZES = LlamaConfig(
 
 FIRST = TrainConfig(steps=5000, batch_size=8, lr=4e-3, warmup=100, final_share=0.02)
 
-
-def lesson(model: nn.Module, seed: int) -> None:
-    """The first run."""
-    train(model, TASK.batch, replace(FIRST, seed=seed), progress=False)
-
-
 EXPERIMENT = Experiment(
     name="stories_llama",
     about=__doc__,
@@ -43,7 +35,7 @@ EXPERIMENT = Experiment(
     draw=TASK.batch,
     measure=measure,
     config=replace(FIRST, lr=1e-3),
-    lesson=lesson,
+    lessons=(Part(FIRST, TASK.batch),),
 )
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 `make gallery` writes _build/gallery/index.html. The pages are brought alive as the book's are.
 """
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "_ext"), str(ROOT / "src")]
 
 import live_widgets  # noqa: E402
-from pieces.widgets.base import STATIC, imports  # noqa: E402
+from pieces.widgets.base import needed  # noqa: E402
 
 HERE = Path(__file__).parent
 PAGES = {
@@ -36,25 +35,23 @@ PAGE = """<!doctype html>
 <script src="assets/gallery_page.js"></script>{scripts}</body></html>
 """
 PLACE = (
-    '<div class="pieces-live" data-widget="gallery_{name}" data-model="{name}">'
+    '<div class="pieces-live" data-widget="gallery" data-module="gallery/gallery_{name}" data-model="{name}">'
     '<script type="application/json">{{"state": {{}}}}</script>'
     '<p class="pieces-wait">These pictures need JavaScript.</p></div>'
 )
 
 
 def source(name: str) -> str:
-    """Return the text of a module, of the kit's or of the gallery's own."""
-    path = STATIC / f"{name}.js"
-    return (path if path.exists() else HERE / f"{name}.js").read_text(encoding="utf-8")
+    """Return the text of a module, by its path in the repository."""
+    return (ROOT / f"{name}.js").read_text(encoding="utf-8")
 
 
-def needed(name: str, seen: list[str]) -> list[str]:
-    """Return what a module imports, each after what it imports itself, and the module."""
-    for other in imports(source(name)):
-        if other not in seen:
-            needed(other, seen)
-    seen.append(name)
-    return seen
+def write(name: str, assets: Path) -> str:
+    """Write a module as the classic script that a browser loads from disk; return its tag."""
+    file = assets / f"{name}.js"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(live_widgets.script(name, source), encoding="utf-8")
+    return f'<script src="assets/{name}.js"></script>'
 
 
 def build(target: Path) -> list[Path]:
@@ -64,18 +61,13 @@ def build(target: Path) -> list[Path]:
     (assets / "pieces.css").write_text(live_widgets.stylesheet(), encoding="utf-8")
     for name in ("gallery.css", "gallery_page.js"):
         (assets / name).write_text((HERE / name).read_text(encoding="utf-8"), encoding="utf-8")
+    (assets / "host.js").write_text(live_widgets.script("host"), encoding="utf-8")
     links = "".join(f'<a href="{name}.html">{title}</a>' for name, title in PAGES.items())
     pages = []
     for name, title in PAGES.items():
-        modules = needed(f"gallery_{name}", [])
-        for module in ["host", *modules]:
-            text = source(module)
-            if (
-                module != "host"
-            ):  # as live_widgets.write_modules does: a browser loads no module from disk
-                text = f"(self.piecesModules ??= {{}})[{json.dumps(module)}] = {json.dumps(text)};\nself.pieces?.arrived();\n"
-            (assets / f"{module}.js").write_text(text, encoding="utf-8")
-        scripts = "".join(f'<script src="assets/{m}.js"></script>' for m in ["host", *modules])
+        modules = needed(f"gallery/gallery_{name}", source)
+        scripts = '<script src="assets/host.js"></script>'
+        scripts += "".join(write(module, assets) for module in modules)
         here = re.sub(rf'href="{name}\.html"', r'\g<0> aria-current="page"', links)
         html = PAGE.format(title=title, links=here, body=PLACE.format(name=name), scripts=scripts)
         pages.append(target / f"{name}.html")

@@ -1,6 +1,6 @@
 /** A page of the gallery: one primitive, one frame for each of its states. */
-import { h } from "./dom.js";
-import { frame } from "./kit.js";
+import { h } from "../src/pieces/widgets/static/kit/dom.js";
+import { frame } from "../src/pieces/widgets/static/kit/kit.js";
 
 /** @param {[string, (view: any) => void][]} states a title, and what puts the picture into the frame */
 export const page = (states) => ({

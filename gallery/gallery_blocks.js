@@ -1,7 +1,7 @@
-import { blocks } from "./blocks.js";
+import { blocks } from "../src/pieces/widgets/static/kit/blocks.js";
 import { page } from "./gallery.js";
-import { player } from "./player.js";
-import { permute, reshape, tensor, transpose } from "./tensor.js";
+import { player } from "../src/pieces/widgets/static/kit/player.js";
+import { permute, reshape, tensor } from "../src/pieces/widgets/static/twin/tensor.js";
 
 const count = (n) => Float32Array.from({ length: n }, (_, i) => i);
 
@@ -26,7 +26,7 @@ export default page([
     const picture = blocks(view, { caption: "W and its transpose", colour: { state: 0, axis: 0 } });
     const w = tensor(count(12), [3, 4]);
     view.panes.append(picture.pane);
-    picture.draw([{ name: "W", tensor: w }, { name: "W.T", tensor: transpose(w) }]);
+    picture.draw([{ name: "W", tensor: w }, { name: "W.T", tensor: permute(w, 1, 0) }]);
     player(view, { label: "states", states: 2, show: picture.show });
   }],
   ["One number; a row", (view) => {

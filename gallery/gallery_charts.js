@@ -1,4 +1,4 @@
-import { chart } from "./charts.js";
+import { chart } from "../src/pieces/widgets/static/kit/charts.js";
 import { chance, page } from "./gallery.js";
 
 const steps = (n, f = (i) => i) => Float64Array.from({ length: n }, (_, i) => f(i));

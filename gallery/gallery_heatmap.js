@@ -1,8 +1,8 @@
 import { causalWeights, chance, page, STORY } from "./gallery.js";
-import { heatmap } from "./heatmap.js";
-import { legend } from "./kit.js";
-import { createSelection } from "./selection.js";
-import { tensor } from "./tensor.js";
+import { heatmap } from "../src/pieces/widgets/static/kit/heatmap.js";
+import { legend } from "../src/pieces/widgets/static/kit/kit.js";
+import { createSelection } from "../src/pieces/widgets/static/kit/selection.js";
+import { tensor } from "../src/pieces/widgets/static/twin/tensor.js";
 
 const add = (view, options, picture) => {
   const map = heatmap(view, { caption: "Map", role: "weight", ...options });

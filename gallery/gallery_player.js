@@ -1,7 +1,7 @@
-import { h } from "./dom.js";
+import { h } from "../src/pieces/widgets/static/kit/dom.js";
 import { causalWeights, page } from "./gallery.js";
-import { heatmap } from "./heatmap.js";
-import { player } from "./player.js";
+import { heatmap } from "../src/pieces/widgets/static/kit/heatmap.js";
+import { player } from "../src/pieces/widgets/static/kit/player.js";
 
 export default page([
   ["Eight states, moved through", (view) => {

@@ -1,9 +1,9 @@
 import { page } from "./gallery.js";
-import { h } from "./dom.js";
-import { keyed } from "./keyed.js";
-import { bars } from "./plots.js";
-import { parts } from "./parts.js";
-import { sortable } from "./table.js";
+import { h } from "../src/pieces/widgets/static/kit/dom.js";
+import { keyed } from "../src/pieces/widgets/static/kit/keyed.js";
+import { bars } from "../src/pieces/widgets/static/kit/plots.js";
+import { parts } from "../src/pieces/widgets/static/kit/parts.js";
+import { sortable } from "../src/pieces/widgets/static/kit/table.js";
 
 const MODELS = [
   { name: "GPT-2", year: 2019, parameters: 124439808, heads: 12, norm: "pre" },

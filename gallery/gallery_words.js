@@ -1,14 +1,15 @@
-import { arcs } from "./arcs.js";
-import { bridge } from "./bridge.js";
+import { arcs } from "../src/pieces/widgets/static/kit/arcs.js";
+import { bridge } from "../src/pieces/widgets/static/kit/bridge.js";
 import { causalWeights, page, STORY } from "./gallery.js";
-import { heatmap } from "./heatmap.js";
-import { createSelection } from "./selection.js";
-import { tabs } from "./tabs.js";
-import { tokenField } from "./tokens.js";
+import { heatmap } from "../src/pieces/widgets/static/kit/heatmap.js";
+import { createSelection } from "../src/pieces/widgets/static/kit/selection.js";
+import { tabs } from "../src/pieces/widgets/static/kit/tabs.js";
+import { typedText } from "../src/pieces/widgets/static/kit/typed_text.js";
+import { vocabularyOf } from "../src/pieces/widgets/static/twin/vocabulary.js";
 
 const links = (weights) => weights.flatMap((row, from) => row.flatMap((weight, to) => (weight > 0 ? [{ from, to, weight }] : [])));
 const LONG = [..."Lily had an old bear . one day she found a blue book in the shop . soon , the bear took the blue book to the house . then , Lily lost the".split(" ")];
-const VOCABULARY = [...new Set([...LONG, "a", "and", "boat", "beach", "green", "mouse", "Max", "Mia", "was", "happy"])];
+const VOCABULARY = [...new Set([...LONG, "a", "and", "boat", "beach", "green", "mouse", "Max", "Mia", "was", "happy", "zebra"])];
 
 export default page([
   ["Arcs over words, and a map that moves with them", (view) => {
@@ -51,10 +52,16 @@ export default page([
     view.draw();
   }],
   ["Typed text", (view) => {
-    const selection = createSelection();
-    const field = tokenField(view, { label: "Write with the words of the small world", vocabulary: VOCABULARY,
-      text: "The blue boat took Lily to the zebra .", change() {}, selection });
+    const state = { text: "The blue boat took Lily to the zebro ." };
+    const traits = { get: (name) => state[name], set(name, value) { state[name] = value; }, save_changes: () => view.draw() };
+    const { encode } = vocabularyOf(VOCABULARY);
+    const field = typedText(view, traits, { vocabulary: VOCABULARY, encode },
+      { typed: (n) => `Write with the ${n} words of the small world` });
     view.panes.append(field.box);
-    field.start();
+    view.onDraw(() => {
+      const { ids, unknown } = encode(state.text);
+      field.draw({ words: ids.map((id) => VOCABULARY[id]), unknown, over: false });
+    });
+    view.draw();
   }],
 ]);

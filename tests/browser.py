@@ -3,6 +3,8 @@
 Used by tests/widgets (a widget alone on a page), tests/book (the built site) and tests/live.
 """
 
+from __future__ import annotations
+
 import base64
 import functools
 import http.server
@@ -16,10 +18,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "_ext"))
@@ -35,17 +40,25 @@ ARGUMENTS = (
 )
 # As wide as the book's text: 688 px on a desk, 328 px on a phone of 360 px.
 COLUMN = "body { margin: 0 } main { max-width: 688px; margin: auto; padding: 0 16px }"
+MODULE = re.compile(r'<script async src="_static/(pieces/(?!host\.js|links\.js)[^"]*)"></script>')
 VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s"}</script>'
 
 # What a reader sees of a widget: its texts and its canvases, without the controls' own numbers.
 PICTURE = """(stage) => {
   const copy = stage.cloneNode(true);
-  const left_out = ".p-controls, .p-control, .p-tip, .p-voice, [hidden]";
+  const left_out = ".p-controls, .p-control, .p-tip, .p-voice, .p-link, [hidden]";
   copy.querySelectorAll(left_out).forEach((node) => node.remove());
   const canvases = [...stage.querySelectorAll("canvas")].filter((one) => !one.closest("[hidden]"));
   const drawn = canvases.map((canvas) => canvas.toDataURL());
   return copy.innerHTML + drawn.join("\\n");
 }"""
+PICTURE_AT = f"""(at) => ({PICTURE})(document.querySelectorAll(".pieces-stage")[at])"""
+# Which of some controls are seen, and not taken out of use.
+FREE = """(all) => [...all.keys()].filter((at) => {
+  const { width, height } = all[at].getBoundingClientRect();
+  return width && height && all[at].checkVisibility({ visibilityProperty: true })
+    && !all[at].matches(":disabled, [aria-disabled=true]");
+})"""
 SETTLED = """() => [...document.querySelectorAll(".pieces-live[data-widget]")]
   .every((place) => ["live", "failed"].includes(place.dataset.state))"""
 # How high a widget's place is while it waits, and how high the widget is then.
@@ -61,7 +74,8 @@ SPACE = """(place) => {
 STATE = """(id) => {
   const model = window.pieces.model(id);
   const place = document.querySelector(`.pieces-live[data-model="${id}"] script`);
-  const names = Object.keys(JSON.parse(place.textContent).state);
+  const long = window.piecesRecords?.[place.parentElement.dataset.record] ?? {};
+  const names = Object.keys({ ...JSON.parse(place.textContent).state, ...long });
   return Object.fromEntries(names.map((name) => [name, model.get(name)]));
 }"""
 # A widget may stand in a fold of the page: a reader opens it.
@@ -87,6 +101,8 @@ def executable() -> str:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The one browser of the session."""
+    from playwright.sync_api import sync_playwright  # a test without a browser does not wait
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable(), args=list(ARGUMENTS))
         yield browser
@@ -202,18 +218,20 @@ class Bench:
     """Pages that hold widgets and nothing else, made by the book's own extension."""
 
     def __init__(self, chromium: Browser, folder: Path):
-        self.chromium, self.folder, self.pages = chromium, folder, 0
+        self.chromium, self.folder = chromium, folder
+        self._gathered: dict[tuple[str, ...], str] = {}
         self._app = SimpleNamespace(
             builder=SimpleNamespace(format="html"),
             outdir=str(folder),
             add_css_file=lambda *a, **k: 0,
         )
         import live_widgets  # here, so that tests without widgets do not wait for them
+        import text_face
 
-        self.book = live_widgets
+        self.book, self.face = live_widgets, text_face
         live_widgets.write_modules(self._app)
 
-    def html(self, models: dict[str, dict], views: list[str]) -> str:
+    def html(self, models: dict[str, dict], views: list[str], head: str = "") -> str:
         """Return a page with these models (id to saved model) and these views (ids)."""
         files: list[str] = []
         app = SimpleNamespace(
@@ -229,7 +247,7 @@ class Bench:
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Widgets</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<link rel="stylesheet" href="_static/pieces/pieces.css">'
-            f"<style>{COLUMN}</style>{scripts}</head><body><main><h1>Widgets</h1>{context['body']}</main></body></html>"
+            f"<style>{COLUMN}</style>{head}{scripts}</head><body><main><h1>Widgets</h1>{context['body']}</main></body></html>"
         )
 
     def write(self, html: str) -> str:
@@ -238,13 +256,30 @@ class Bench:
         path.write_text(html, encoding="utf-8")
         return path.as_uri()
 
-    def url(self, *widgets, change=None, twice: bool = False) -> str:
-        """Write a page with these widgets; `change(state)` may spoil their saved states."""
+    def url(self, *widgets, change=None, twice: bool = False, faced: bool = False) -> str:
+        """Write a page with these widgets; `change(state)` may spoil their saved states.
+
+        It is set in what the machine has, as a notebook is; `faced`: in the book's own face.
+        """
         models = {widget.model_id: saved(widget) for widget in widgets}
         for model in models.values():
             if change:
                 change(model["state"])
-        return self.write(self.html(models, list(models) * (2 if twice else 1)))
+        head = self.face.head() if faced else ""
+        return self.write(self.html(models, list(models) * (2 if twice else 1), head))
+
+    def gathered(self, html: str) -> str:
+        """Return the page with its modules in one file: it comes sooner than some twenty.
+
+        The site's own pages, and those of the host's tests, ask for each.
+        """
+        names = tuple(MODULE.findall(html))
+        if names and names not in self._gathered:
+            texts = [(self.folder / "_static" / name).read_text(encoding="utf-8") for name in names]
+            name = f"{uuid.uuid4().hex}.js"
+            (self.folder / name).write_text("".join(texts), encoding="utf-8")
+            self._gathered[names] = f'<script async src="{name}"></script>'
+        return MODULE.sub("", html).replace("</head>", f"{self._gathered.get(names, '')}</head>")
 
     def patched(self, html: str, module: str, change) -> str:
         """Return a page in which a module has another text: `change(source)`."""
@@ -258,16 +293,22 @@ class Bench:
 
     @contextmanager
     def show(
-        self, *widgets, change=None, twice: bool = False, patches=(), **options
+        self,
+        *widgets,
+        change=None,
+        twice: bool = False,
+        faced: bool = False,
+        patches=(),
+        **options,
     ) -> Iterator[Page]:
         """Open a page with these widgets; `patches` gives modules another text."""
-        url = self.url(*widgets, change=change, twice=twice)
-        if patches:
-            html = (self.folder / url.rsplit("/", 1)[1]).read_text(encoding="utf-8")
-            for module, patch in patches:
-                html = self.patched(html, module, patch)
-            url = self.write(html)
-        with opened(self.chromium, url, **options) as page:
+        url = self.url(*widgets, change=change, twice=twice, faced=faced)
+        html = (self.folder / url.rsplit("/", 1)[1]).read_text(encoding="utf-8")
+        for module, patch in patches:
+            html = self.patched(html, module, patch)
+        with opened(self.chromium, self.write(self.gathered(html)), **options) as page:
+            if faced:
+                page.evaluate("document.fonts.ready.then(() => 0)")
             yield page
 
 
@@ -277,28 +318,43 @@ def bench(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(chromium, tmp_path_factory.mktemp("widgets"))
 
 
+def painted(page: Page, read: str, given=None):
+    """Return what a function reads in a page, once what was asked for is drawn: in one call."""
+    script = f"async (given) => {{ await ({PAINTED})(); return ({read})(given); }}"
+    return page.evaluate(script, given)
+
+
 def picture(page: Page, at: int = 0) -> str:
     """Return what a reader sees of a widget, as one comparable text."""
-    page.evaluate(PAINTED)
-    return page.locator(".pieces-stage").nth(at).evaluate(PICTURE)
+    return painted(page, PICTURE_AT, at)
 
 
 def state(page: Page, widget) -> dict:
     """Return the traits of a widget as the page has them, what it computes from them included."""
-    page.evaluate(PAINTED)
-    return page.evaluate(STATE, getattr(widget, "model_id", widget))
+    return painted(page, STATE, getattr(widget, "model_id", widget))
+
+
+def seen(page: Page, widget) -> tuple[dict, str]:
+    """Return the traits of the first widget and its picture."""
+    read = f"(id) => [({STATE})(id), ({PICTURE_AT})(0)]"
+    return tuple(painted(page, read, widget.model_id))
 
 
 def said(page: Page, at: int = 0) -> str:
     """Return the sentence under a widget's picture, once the picture is drawn."""
-    page.evaluate(PAINTED)
-    return page.locator(".p-say").nth(at).inner_text()
+    return painted(page, '(at) => document.querySelectorAll(".p-say")[at].innerText', at)
 
 
 def put(page: Page, widget, **traits) -> None:
     """Set traits from outside, as Python does in a notebook."""
     page.evaluate(
-        "([id, traits]) => { const m = window.pieces.model(id); m.set(traits); m.save_changes(); }",
+        "async ([id, traits]) => { const m = window.pieces.model(id); m.set(traits);"
+        f" m.save_changes(); await ({PAINTED})(); }}",
         [widget.model_id, traits],
     )
-    page.evaluate(PAINTED)
+
+
+def visible(scope: Page | Locator, selector: str) -> list[Locator]:
+    """Return the controls that a reader sees and can move."""
+    found = scope.locator(selector)
+    return [found.nth(at) for at in found.evaluate_all(FREE)]

@@ -10,12 +10,11 @@ from torch import nn
 
 from pieces import attention as attend
 from pieces import beam_search as beams
-from pieces import feedforward as ff
-from pieces import generate as generation
 from pieces import (
+    byte_pairs,
+    inside,
     losses,
     masks,
-    measured,
     measures,
     moe,
     norms,
@@ -23,13 +22,18 @@ from pieces import (
     residual,
     sampling,
     scores,
+    switches,
     tasks,
     trained,
     zoo,
 )
+from pieces import feedforward as ff
+from pieces import generate as generation
 from pieces import train as training
 from pieces.attention import CausalCore
 from pieces.blocks import Block, CrossBlock, ParallelBlock, Stack
+from pieces.book import code, measured, table
+from pieces.book.ask import ask, question
 from pieces.cache import GrowingCache, PagedCache, RollingCache
 from pieces.checkpoints import from_folder, from_transformers, to_transformers
 from pieces.embeddings import TokenEmbedding
@@ -113,6 +117,11 @@ def decoder():
     return llama.llama(llama.LlamaConfig(**sizes))
 
 
+def votes_of(model):
+    values = inside.inside(model, ids()[0])
+    return inside.votes, {"model": model, "values": values, "token": 1, "off": ["norm"]}
+
+
 def translator():
     return encoder_decoder.encoder_decoder(
         encoder_decoder.EncoderDecoderConfig(V, D, n_layers=1, n_heads=H, d_ff=12)
@@ -179,6 +188,10 @@ CALLS = {
         attend.masked_softmax,
         {"scores": torch.randn(B, H, T, T), "mask": mask()},
     ),
+    "attention.set_apart": lambda: (
+        attend.set_apart,
+        {name: qkv()[name] for name in ("k", "v")},
+    ),
     "attention.share_heads": lambda: (
         attend.share_heads,
         {"x": torch.randn(B, 1, T, K), "n_heads": H},
@@ -191,6 +204,10 @@ CALLS = {
     "attention.CachedAttention": lambda: (
         attend.CachedAttention,
         {"d_model": D, "n_heads": H, "position": positions.Rotary(K)},
+    ),
+    "attention.LatentAttention": lambda: (
+        attend.LatentAttention,
+        {"d_model": D, "n_heads": H, "latent": 6, "head_dim": K, "rotary": positions.Rotary(K)},
     ),
     "attention.MultiHeadAttention": lambda: (
         attend.MultiHeadAttention,
@@ -447,6 +464,14 @@ CALLS = {
         norm_eps=1e-5,
         feed_forward=t5.relu_network,
     ),
+    "byte_pairs.learn_merges": lambda: (
+        partial(byte_pairs.learn_merges, "low lower"),
+        {"n_merges": 3, "symbols": byte_pairs.utf8_bytes, "min_count": 1},
+    ),
+    "byte_pairs.cut_into_pieces": lambda: (
+        partial(byte_pairs.cut_into_pieces, "low"),
+        {"merges": [byte_pairs.Merge("l", "o", 2)], "symbols": byte_pairs.characters},
+    ),
     "sampling.tempered": lambda: (
         sampling.tempered,
         {"logits": torch.randn(B, V), "temperature": 0.7},
@@ -481,6 +506,12 @@ CALLS = {
     ),
     "checkpoints.to_transformers": lambda: (to_transformers, {"model": None}),
     "zoo.build": lambda: (zoo.build, {"name": "OPT"}),
+    "zoo.counted": lambda: (zoo.counted, {"name": "Gemma"}),
+    "zoo.built_words": lambda: (
+        zoo.built_words,
+        {"a": zoo.MODEL_TABLE["OPT"].built},
+    ),
+    "zoo.sourced_words": lambda: (zoo.sourced_words, {"row": zoo.MODEL_TABLE["OPT"]}),
     "zoo.assemble": lambda: (
         zoo.assemble,
         {"architecture": zoo.shrink(zoo.MODEL_TABLE["OPT"].built)},
@@ -490,6 +521,20 @@ CALLS = {
         {"architecture": zoo.MODEL_TABLE["OPT"].built, "n_layers": 2, "head_dim": 8},
     ),
     "zoo.count_parameters": lambda: (zoo.count_parameters, {"model": nn.Linear(2, 2)}),
+    "switches.parts": lambda: (switches.parts, {"model": decoder()}),
+    "switches.without": lambda: (
+        lambda model, off: switches.without(model, off).__enter__(),
+        {"model": decoder(), "off": ["layer.1.head.2"]},
+    ),
+    "inside.inside": lambda: (
+        inside.inside,
+        {"model": decoder(), "input_ids": ids()[0], "off": ["positions"]},
+    ),
+    "inside.lens": lambda: (
+        inside.lens,
+        {"model": decoder(), "stream": torch.randn(T, D), "off": ["norm"]},
+    ),
+    "inside.votes": lambda: votes_of(decoder()),
     "trace.record": lambda: (
         lambda model: record(model).__enter__(),
         {"model": block()},
@@ -521,6 +566,13 @@ CALLS = {
     "losses.summed_cross_entropy": lambda: (
         losses.summed_cross_entropy,
         {"logits": torch.randn(B, T, V), "targets": ids()},
+    ),
+    "ask": lambda: (ask, {"name": "3.1"}),
+    "question": lambda: (question, {"name": "3.1"}),
+    "code": lambda: (code, {"first": masks.causal}),
+    "table": lambda: (
+        table,
+        {"rows": [["a", 1]], "headers": ["", "b"], "digits": 2},
     ),
     "record_of": lambda: (measured.record_of, {"name": "activations"}),
     "trained.load": lambda: (trained.load, {"name": "translator"}),
@@ -589,6 +641,14 @@ FORWARDS = {
         attend.CachedAttention(D, H, position=positions.Rotary(K)),
         {"x": x(), "mask": mask(), "bias": bias(), "positions": places()}
         | {"cache": GrowingCache()[0], "return_weights": True},
+    ),
+    "LatentAttention": lambda: (
+        attend.LatentAttention(D, H, 6, head_dim=K, rotary=positions.Rotary(K)),
+        {"x": x(), "mask": mask(), "positions": places(), "cache": GrowingCache()[0]},
+    ),
+    "LatentAttention.expanded": lambda: (
+        attend.LatentAttention(D, H, 6, head_dim=K, rotary=positions.Rotary(K)).expanded,
+        {"x": x(), "mask": mask(), "positions": places()},
     ),
     "CrossAttention": lambda: (
         attend.CrossAttention(D, H),

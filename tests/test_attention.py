@@ -416,33 +416,67 @@ def test_fused_rows_that_see_nothing_are_zero_and_only_the_bias_of_the_output_re
     assert module.query.bias is None
 
 
-@pytest.mark.parametrize("path", [lambda *a, **k: attention(*a, **k)[0], fused_attention])
-def test_a_nan_in_a_hidden_value_still_spoils_the_output(path):
-    q, k, v = make((1, 1, 1, 2, 3, 2, 2))
-    v[..., 2, :] = torch.nan
-    assert path(q, k, v, mask=torch.tensor([[True, True, False]] * 2)).isnan().all()
+HIDING = {
+    "explicit": lambda q, k, v, mask: attention(q, k, v, mask=mask)[0],
+    "fused": lambda q, k, v, mask: fused_attention(q, k, v, mask=mask),
+    "core": lambda q, k, v, mask: AttentionCore()(q, k, v, mask=mask)[0],
+    "fused with a bias": lambda q, k, v, mask: fused_attention(
+        q, k, v, mask=mask, bias=torch.zeros(q.shape[2], k.shape[2])
+    ),
+    "tiled": lambda q, k, v, mask: flash_attention(q, k, v, mask=mask, block_size=2),
+    "tiled, whole": lambda q, k, v, mask: flash_attention(q, k, v, mask=mask),
+}
+HIDDEN = {
+    "causal": lambda T, S: masks.causal(T, S),
+    "window": lambda T, S: masks.sliding_window(T, 2, S),
+    "padding": lambda T, S: masks.padding([S - 1, S], S),
+    "a row that sees nothing": lambda T, S: masks.causal(T, S) & (torch.arange(T) > 0)[:, None],
+}
 
 
-@pytest.mark.parametrize(
-    ("path", "spoils"),
-    [
-        (lambda *qkv, mask: attention(*qkv, mask=mask)[0], False),
-        (lambda *qkv, mask: flash_attention(*qkv, mask=mask, block_size=2), False),
-        (lambda *qkv, mask: CausalCore()(*qkv)[0], False),
-        (fused_attention, True),  # torch's kernel adds its mask: NaN - inf is NaN
-    ],
-    ids=["explicit", "flash", "causal", "fused with a mask"],
-)
-def test_a_nan_in_a_hidden_key_spoils_earlier_rows_in_the_fused_kernel_only(path, spoils):
+@pytest.mark.parametrize("path", HIDING)
+@pytest.mark.parametrize("mask", HIDDEN)
+@pytest.mark.parametrize("of", ["key", "value"])
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize(("H", "G", "T", "S"), [(2, 2, 5, 5), (4, 2, 4, 7), (2, 1, 1, 6)])
+def test_what_is_hidden_reaches_nobody_whatever_it_holds(path, mask, of, bad, H, G, T, S):
+    """And a row that may attend to it says so: it is NaN, in each path the same."""
+    seen = HIDDEN[mask](T, S)
+    q, k, v = torch.randn(2, H, T, 8), torch.randn(2, G, S, 8), torch.randn(2, G, S, 8)
+    right = HIDING["explicit"](q, k, v, seen)
+    (k if of == "key" else v)[0, 0, S - 1, 3] = bad
+    spoilt = seen.expand(2, H, T, S)[..., S - 1].clone()
+    spoilt[1], spoilt[:, H // G :] = False, False
+    got = HIDING[path](q, k, v, seen)
+    assert got[spoilt].isnan().all()
+    torch.testing.assert_close(got[~spoilt], right[~spoilt])
+
+
+@pytest.mark.parametrize("of", ["key", "value"])
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
+def test_the_causal_core_hides_them_too(of, bad):
     q, k, v = make((1, 2, 2, 6, 6, 3, 3))
-    mask = masks.causal(6)
-    right = path(q, k, v, mask=mask)
-    k[..., 4, :] = torch.nan
-    got = path(q, k, v, mask=mask)
+    right = CausalCore()(q, k, v)[0]
+    (k if of == "key" else v)[..., 4, 1] = bad
+    got = CausalCore()(q, k, v)[0]
     assert got[..., 4:, :].isnan().all()
-    assert bool(got[..., :4, :].isnan().any()) == spoils
-    if not spoils:
-        torch.testing.assert_close(got[..., :4, :], right[..., :4, :])
+    torch.testing.assert_close(got[..., :4, :], right[..., :4, :])
+
+
+PATHS = {"explicit": attention, "fused": fused_attention, "tiled": flash_attention}
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("other", [torch.float64, torch.bfloat16])
+def test_queries_keys_and_values_are_of_one_dtype(path, other):
+    q, k, v = (x.float() for x in make((1, 2, 2, 3, 3, 4, 4)))
+    with pytest.raises(TypeError, match=r"^k\.dtype = .*must be torch.float32, as q\. Remedy: "):
+        PATHS[path](q, k.to(other), v.to(other))
+    with pytest.raises(TypeError, match=r"^v\.dtype = .*must be torch.float32, as q\. Remedy: "):
+        PATHS[path](q, k, v.to(other))
+    with torch.autocast("cpu", torch.bfloat16):  # there torch brings them together
+        attention(q, k.bfloat16(), v)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

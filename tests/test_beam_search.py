@@ -6,14 +6,16 @@ import math
 
 import pytest
 import torch
-import transformers as hf
 from torch import nn
 
+import lazily
 from pieces import masks
 from pieces.beam_search import _Beams, beam_search
 from pieces.checkpoints import from_transformers
 from pieces.generate import generate
 from pieces.models.encoder_decoder import EncoderDecoderConfig, encoder_decoder
+
+hf = lazily.Module("transformers")
 
 VOCAB = 19
 OPTIONS = {"start_id": 2, "eos_id": 1}

@@ -1,9 +1,8 @@
 import pytest
 import torch
 from torch import nn
-from transformers import GPTNeoXConfig
-from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXLayer
 
+import lazily
 from pieces import masks
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block, CrossBlock, ParallelBlock, Stack
@@ -12,6 +11,9 @@ from pieces.feedforward import FeedForward, GatedFeedForward, gelu
 from pieces.moe import GatedExperts, MixtureOfExperts, Router
 from pieces.norms import LayerNorm, RMSNorm
 from pieces.residual import DeepNorm, PostNorm, PreNorm, SandwichNorm
+
+hf = lazily.Module("transformers")
+gpt_neox = lazily.Module("transformers.models.gpt_neox.modeling_gpt_neox")
 
 RESIDUALS = {
     "post": lambda D: PostNorm(LayerNorm(D)),
@@ -111,11 +113,11 @@ def test_cross_block_equals_torchs_decoder_layer(placement, device):
 
 @pytest.mark.parametrize("parallel", [True, False])
 def test_parallel_block_equals_gpt_neox(parallel, device):
-    config = GPTNeoXConfig(
+    config = hf.GPTNeoXConfig(
         hidden_size=12, num_attention_heads=2, intermediate_size=20, num_hidden_layers=1,
         use_parallel_residual=parallel, hidden_dropout=0.0, attn_implementation="eager",
     )  # fmt: skip
-    theirs = randomise(GPTNeoXLayer(config, 0)).eval()
+    theirs = randomise(gpt_neox.GPTNeoXLayer(config, 0)).eval()
     attention, feed_forward = MultiHeadAttention(12, 2, bias=True), FeedForward(12, 20, gelu)
     norms = LayerNorm(12), LayerNorm(12)
     with torch.no_grad():

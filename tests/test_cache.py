@@ -1,5 +1,6 @@
 """Caches: step by step = in chunks = whole, for every cache, encoding and padding."""
 
+import copy
 import gc
 import subprocess
 import sys
@@ -490,3 +491,20 @@ def test_bad_input_is_refused_by_name_and_value(call, error, text):
         call()
     assert str(caught.value).startswith(text)
     assert "Remedy: " in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["growing", "rolling", "paged"])
+def test_a_copy_of_a_cache_goes_its_own_way_and_gradients_go_through_it(kind):
+    model = Decoder(window=3).double()
+    x = torch.randn(2, 6, 8, dtype=torch.float64, requires_grad=True)
+    cache = make_cache(kind, window=3)
+    model(x[:, :4], cache)
+    copied = copy.deepcopy(cache)
+    found = model(x[:, 4:], copied)
+    assert (cache.length(), copied.length()) == (4, 6)
+    expected = model(x[:, 4:], cache)
+    torch.testing.assert_close(found, expected)
+    for y in (found, expected):
+        y.sum().backward(retain_graph=True)
+        grad, x.grad = x.grad, None
+        assert bool((grad[:, 2:4] != 0).all()), "the earlier tokens are reached"

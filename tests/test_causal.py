@@ -99,3 +99,16 @@ def test_bad_input_is_refused_by_name_and_value(call, error, text):
         call()
     assert str(caught.value).startswith(text)
     assert "Remedy: " in str(caught.value)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(("window", "traced"), [(3, 2), (3, 9), (16, 9)])
+@torch.no_grad()
+def test_an_exported_window_serves_texts_shorter_and_longer_than_itself(window, traced):
+    core = CausalCore(window)
+    qkv = [torch.randn(1, 2, traced, 4) for _ in range(3)]
+    sizes = ({2: torch.export.Dim("T", min=2, max=64)},) * 3
+    exported = torch.export.export(core, tuple(qkv), dynamic_shapes=sizes, strict=False).module()
+    for T in (2, 5, 20):
+        qkv = [torch.randn(1, 2, T, 4) for _ in range(3)]
+        torch.testing.assert_close(exported(*qkv)[0], core(*qkv)[0])

@@ -1,8 +1,12 @@
+import re
+from pathlib import Path
+
 import pytest
 import torch
 
 from pieces import checks
 
+ROOT = Path(checks.__file__).parents[1]
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
@@ -29,20 +33,18 @@ def test_require_int_refuses_small_numbers(value, minimum):
 def test_require_int_takes_whole_numbers():
     checks.require_int("n", 1)
     checks.require_int("n", 0, minimum=0)
-    assert checks.default_int("n", None, 7) == 7
-    assert checks.default_int("n", 3, 7) == 3
-    with pytest.raises(ValueError, match="n = 0"):
-        checks.default_int("n", 0, 7)
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (1, 3), (2, 1), (1, 1), (4, 5, 2, 3), (1, 5, 1, 3)])
-def test_require_broadcast_takes_what_stretches(shape):
-    checks.require_broadcast("mask", torch.ones(shape), (4, 5, 2, 3))
-
-
-@pytest.mark.parametrize(
-    "shape", [(), (3,), (3, 2), (2, 4), (5, 2, 3), (4, 2, 3), (1, 2, 3), (4, 4, 2, 3), (1,) * 5]
-)
-def test_require_broadcast_refuses_the_rest(shape):
-    with pytest.raises(ValueError, match=r"^mask\.shape = .*must be \[T, S\] or 4-D.*\[:, None\]"):
-        checks.require_broadcast("mask", torch.ones(shape), (4, 5, 2, 3))
+def test_every_check_is_used_by_the_package():
+    """A check that nothing asks for is dead: it reads like a rule, and is none."""
+    source = {path: path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")}
+    for name in checks.__all__:
+        uses = [
+            line
+            for path, text in source.items()
+            if path.parent.name != "checks" or path.name != "__init__.py"
+            for line in text.splitlines()
+            if re.search(rf"\b{name}\b", line)
+            and not re.match(rf"(from .* import|def {name}\b|class {name}\b|    {name},$)", line)
+        ]
+        assert uses, f"{name} is asked for nowhere"

@@ -5,10 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-from transformers import GemmaConfig, LlamaConfig
-from transformers.models.gemma.modeling_gemma import GemmaMLP
-from transformers.models.llama.modeling_llama import LlamaMLP
 
+import lazily
 from pieces.feedforward import (
     FeedForward,
     GatedFeedForward,
@@ -20,6 +18,10 @@ from pieces.feedforward import (
     swish,
     two_thirds,
 )
+
+hf = lazily.Module("transformers")
+gemma = lazily.Module("transformers.models.gemma.modeling_gemma")
+llama = lazily.Module("transformers.models.llama.modeling_llama")
 
 
 def phi(x):
@@ -115,14 +117,15 @@ def test_gated_feed_forward_is_its_equation(name, bias, device):
 
 
 @pytest.mark.parametrize(
-    ("theirs", "activation"),
+    ("make", "activation"),
     [
-        (LlamaMLP(LlamaConfig(hidden_size=32, intermediate_size=20)), swish),
-        (GemmaMLP(GemmaConfig(hidden_size=32, intermediate_size=20)), gelu_tanh),
+        (lambda config: llama.LlamaMLP(hf.LlamaConfig(**config)), swish),
+        (lambda config: gemma.GemmaMLP(hf.GemmaConfig(**config)), gelu_tanh),
     ],
     ids=["llama", "gemma"],
 )
-def test_gated_feed_forward_equals_transformers(theirs, activation, device):
+def test_gated_feed_forward_equals_transformers(make, activation, device):
+    theirs = make({"hidden_size": 32, "intermediate_size": 20})
     ours = GatedFeedForward(32, 20, activation)
     ours.load_state_dict({n.replace("_proj", ""): w for n, w in theirs.state_dict().items()})
     x = torch.randn(2, 3, 32)

@@ -250,3 +250,23 @@ def test_autocast_changes_neither_pass():
     torch.testing.assert_close(output, plain)
     for grads in (inside, outside):
         torch.testing.assert_close(grads, expected)
+
+
+@pytest.mark.parametrize("mask", [lambda i, j: (j <= i).float(), lambda i, j: (j <= i).long()])
+def test_a_function_for_a_mask_must_say_true_or_false(mask):
+    q = torch.randn(1, 2, 4, 8)
+    with pytest.raises(TypeError, match=r"^mask\(i, j\)\.dtype = .*must be bool.*Remedy: "):
+        flash_attention(q, q, q, mask=mask)
+
+
+def test_a_function_for_a_bias_must_give_numbers():
+    q = torch.randn(1, 2, 4, 8)
+    with pytest.raises(TypeError, match=r"^bias\(i, j\)\.dtype = .*floating-point.*Remedy: "):
+        flash_attention(q, q, q, bias=lambda i, j: j <= i)
+
+
+@pytest.mark.parametrize("call", [torch.vmap, torch.func.jacrev])
+def test_under_torch_func_it_is_refused_by_name(call):
+    q = torch.randn(3, 1, 2, 4, 8) if call is torch.vmap else torch.randn(1, 2, 4, 8)
+    with pytest.raises(ValueError, match=r"^flash_attention = .*vmap.*Remedy: use attention"):
+        call(lambda q: flash_attention(q, q, q))(q)

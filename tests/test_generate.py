@@ -1,9 +1,11 @@
+import copy
 import functools
+import pickle
 
 import pytest
 import torch
-import transformers as hf
 
+import lazily
 from pieces import masks
 from pieces.cache import GrowingCache, PagedCache, RollingCache
 from pieces.checkpoints import from_transformers
@@ -12,6 +14,8 @@ from pieces.models.encoder_decoder import EncoderDecoderConfig, encoder_decoder
 from pieces.models.gpt2 import GPT2Config, gpt2
 from pieces.models.llama import LlamaConfig, llama
 from pieces.models.mistral import MistralConfig, mistral
+
+hf = lazily.Module("transformers")
 
 VOCAB = 19
 
@@ -194,3 +198,48 @@ def test_bad_requests_are_refused(change, error, words):
 def test_an_encoder_decoder_needs_a_start():
     with pytest.raises(ValueError, match="start_id = None"):
         generate(built("encoder_decoder"), prompt(), 3)
+
+
+def held(model, ids):
+    cache = GrowingCache()
+    with torch.no_grad():
+        model(ids, cache=cache)
+    return cache
+
+
+def test_a_cache_of_another_text_is_refused():
+    model, ids = built("llama"), prompt(2, 5)
+    for other in (ids.roll(1, dims=1), ids.flip(0)):
+        with pytest.raises(ValueError, match=r"^cache = .*holds 4 tokens.*do not begin.*Remedy: "):
+            generate(model, other, 3, cache=held(model, ids[:, :4]))
+
+
+def test_a_cache_of_another_model_is_refused():
+    model, ids = built("llama"), prompt(2, 5)
+    with pytest.raises(ValueError, match=r"^cache = .*another model.*Remedy: start a new one"):
+        generate(copy.deepcopy(model), ids, 3, cache=held(model, ids[:, :4]))
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copied_cache_goes_on_by_itself(duplicate):
+    model, ids = built("llama"), prompt(2, 5)
+    first = held(model, ids[:, :4])
+    second = duplicate(first)
+    expected = generate(model, ids, 3)
+    assert torch.equal(generate(model, ids, 3, cache=first), expected)
+    assert second.length() == 4
+    assert torch.equal(generate(model, ids, 3, cache=second), expected)
+
+
+def test_where_tokens_came_another_way_nothing_is_known_and_nothing_refused():
+    model, ids = built("llama"), prompt(2, 5)
+    cache = held(model, ids[:, :4])
+    cache.select(torch.tensor([1, 0]))
+    expected = generate(model, ids.flip(0), 3)
+    assert torch.equal(generate(model, ids.flip(0), 3, cache=cache), expected)
+    cache = held(model, ids[:, :4])
+    mark = cache.mark()
+    with torch.no_grad():
+        model(ids[:, :1], cache=cache)
+    cache.rewind(mark)
+    assert torch.equal(generate(model, ids, 3, cache=cache), generate(model, ids, 3))

@@ -2,6 +2,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from pieces import masks
 
@@ -184,3 +185,35 @@ def test_bad_input_is_refused_by_name_and_value(call, error, text):
         call()
     assert str(caught.value).startswith(text)
     assert "Remedy: " in str(caught.value)
+
+
+class Made(TorchDispatchMode):
+    """Adds up the bytes of every matrix that is made."""
+
+    n_bytes = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        given = {x.untyped_storage().data_ptr() for x in args if isinstance(x, torch.Tensor)}
+        if made.ndim > 1 and made.untyped_storage().data_ptr() not in given:
+            self.n_bytes += made.untyped_storage().nbytes()
+        return made
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda T: masks.full(T),
+        lambda T: masks.causal(T),
+        lambda T: masks.sliding_window(T, 9),
+        lambda T: masks.dilated(T, 9, 3),
+        lambda T: masks.global_window(T, 9, 2),
+        lambda T: masks.prefix(T, 9),
+        lambda T: masks.padding([T] * T, T),
+    ],
+)
+def test_a_mask_is_made_without_a_matrix_of_numbers(make):
+    with Made() as made:
+        mask = make(256)
+    assert mask.nbytes == 256 * 256
+    assert made.n_bytes <= 3.1 * mask.nbytes  # an int64 matrix alone would be 8

@@ -4,12 +4,8 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
-from transformers import MixtralConfig
-from transformers.models.mixtral.modeling_mixtral import (
-    MixtralSparseMoeBlock,
-    load_balancing_loss_func,
-)
 
+import lazily
 from pieces import trace
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu, swish
 from pieces.moe import (
@@ -26,6 +22,9 @@ from pieces.moe import (
     within_capacity,
 )
 from pieces.moe import experts as experts_module
+
+hf = lazily.Module("transformers")
+mixtral = lazily.Module("transformers.models.mixtral.modeling_mixtral")
 
 CHOICES = [route, route_softmax_first, route_unnormalised]
 D, E = 6, 5
@@ -202,11 +201,11 @@ def test_no_tokens_and_experts_without_tokens(kind, grad):
 @pytest.mark.parametrize("k", [1, 2, 3, 8])
 @pytest.mark.parametrize("implementation", ["eager", "grouped_mm"])
 def test_equals_mixtral(k, implementation, device):
-    config = MixtralConfig(
+    config = hf.MixtralConfig(
         hidden_size=32, intermediate_size=20, num_local_experts=8, num_experts_per_tok=k
     )
     config._experts_implementation = implementation
-    theirs = MixtralSparseMoeBlock(config)
+    theirs = mixtral.MixtralSparseMoeBlock(config)
     with torch.no_grad():
         for parameter in theirs.parameters():
             parameter.normal_(std=0.3)
@@ -339,7 +338,7 @@ def test_balance_loss_equals_transformers(k, padded):
     mask = torch.ones(2, 7, dtype=torch.bool)
     if padded:
         mask[1, 4:] = False
-    theirs = load_balancing_loss_func(
+    theirs = mixtral.load_balancing_loss_func(
         tuple(layer.flatten(0, 1) for layer in layers), E, k, mask.long() if padded else None
     )
     ours = load_balancing_loss(torch.stack(layers), k, mask if padded else None)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgba
 
-from pieces import plot
+from pieces.book import plot
 
 VALUES = torch.tensor([[0.5, -1.25, 0.0], [2.0, 0.125, -0.5]])
 
@@ -214,7 +214,7 @@ def test_a_figure_without_words_is_refused(shown, alt):
 
 
 def test_every_drawing_is_there_with_its_words(shown):
-    names = [file.name[:-4] for file in (plot.files("pieces") / "drawings").iterdir()]
+    names = [file.name[:-4] for file in (plot.files("pieces.book") / "drawings").iterdir()]
     assert names
     for name in names:
         plot.drawing(name, f"The drawing {name}.")

@@ -7,12 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-from transformers import T5Config, XLNetConfig
-from transformers.models.bloom.modeling_bloom import build_alibi_tensor
-from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
-from transformers.models.t5.modeling_t5 import T5Attention
-from transformers.models.xlnet.modeling_xlnet import XLNetRelativeAttention
 
+import lazily
 from pieces import masks
 from pieces.attention import CachedAttention, attention
 from pieces.positions import (
@@ -30,6 +26,12 @@ from pieces.positions import (
     relative_shift,
     t5_bucket,
 )
+
+hf = lazily.Module("transformers")
+bloom = lazily.Module("transformers.models.bloom.modeling_bloom")
+mpt = lazily.Module("transformers.models.mpt.modeling_mpt")
+t5 = lazily.Module("transformers.models.t5.modeling_t5")
+xlnet = lazily.Module("transformers.models.xlnet.modeling_xlnet")
 
 ENCODINGS = {
     "added sinusoidal": lambda: Sinusoidal(8),
@@ -126,7 +128,7 @@ def test_learned_is_a_table_with_an_end(device):
 @pytest.mark.parametrize("n_heads", [1, 2, 3, 5, 6, 8, 12, 16, 20, 31, 112])
 def test_alibi_agrees_with_bloom_for_any_number_of_heads(n_heads):
     attention_mask = torch.ones(2, 9)
-    theirs = build_alibi_tensor(attention_mask, n_heads, torch.float32).view(2, n_heads, 1, 9)
+    theirs = bloom.build_alibi_tensor(attention_mask, n_heads, torch.float32).view(2, n_heads, 1, 9)
     torch.testing.assert_close(alibi_slopes(n_heads), theirs[0, :, 0, 1], rtol=1e-5, atol=0)
     q, k, v = torch.randn(3, 2, n_heads, 9, 4).double()
     mask = masks.causal(9)
@@ -138,7 +140,7 @@ def test_alibi_agrees_with_bloom_for_any_number_of_heads(n_heads):
 @pytest.mark.parametrize("n_heads", [4, 6, 12])
 @pytest.mark.parametrize("steepest", [8, 5.0])
 def test_alibi_agrees_with_mpt(n_heads, steepest):
-    theirs = build_mpt_alibi_tensor(n_heads, 7, alibi_bias_max=steepest)
+    theirs = mpt.build_mpt_alibi_tensor(n_heads, 7, alibi_bias_max=steepest)
     last = ALiBi(n_heads, steepest=steepest)(torch.tensor([6]), torch.arange(7))
     torch.testing.assert_close(last[0], theirs, rtol=1e-5, atol=0)
 
@@ -181,7 +183,7 @@ def test_t5_buckets_agree_with_transformers_far_beyond_the_limit(
     if not bidirectional and num_buckets // 2 >= max_distance:
         max_distance = num_buckets
     ours = t5_bucket(relative, num_buckets, max_distance, bidirectional=bidirectional)
-    theirs = T5Attention._relative_position_bucket(
+    theirs = t5.T5Attention._relative_position_bucket(
         relative, bidirectional, num_buckets, max_distance
     )
     assert torch.equal(ours, theirs)
@@ -192,7 +194,7 @@ def test_t5_buckets_agree_with_transformers_far_beyond_the_limit(
 @pytest.mark.parametrize("is_decoder", [True, False])
 @pytest.mark.parametrize(("T", "S"), [(1, 1), (7, 7), (1, 60), (9, 45)])
 def test_t5_bias_agrees_with_transformers(T, S, is_decoder):
-    config = T5Config(
+    config = hf.T5Config(
         d_model=12,
         num_heads=3,
         d_kv=4,
@@ -200,7 +202,7 @@ def test_t5_bias_agrees_with_transformers(T, S, is_decoder):
         relative_attention_max_distance=20,
         is_decoder=is_decoder,
     )
-    theirs = T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
+    theirs = t5.T5Attention(config, has_relative_attention_bias=True, layer_idx=0)
     ours = T5Buckets(3, 8, 20, bidirectional=not is_decoder)
     with torch.no_grad():
         nn.init.normal_(theirs.relative_attention_bias.weight)
@@ -245,8 +247,8 @@ def test_transformer_xl_is_its_four_terms(H, G, T, S, device):
 
 
 def test_transformer_xl_agrees_with_xlnet():
-    config = XLNetConfig(d_model=12, n_head=3, d_head=4, d_inner=8)
-    theirs, ours = XLNetRelativeAttention(config).double().eval(), xl(12, 3, 4)
+    config = hf.XLNetConfig(d_model=12, n_head=3, d_head=4, d_inner=8)
+    theirs, ours = xlnet.XLNetRelativeAttention(config).double().eval(), xl(12, 3, 4)
     with torch.no_grad():
         for parameter in theirs.parameters():
             nn.init.normal_(parameter)

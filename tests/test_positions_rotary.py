@@ -6,17 +6,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import GPTJConfig, GPTNeoXConfig, LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-from transformers.models.gpt_neox.modeling_gpt_neox import GPTNeoXRotaryEmbedding
-from transformers.models.gpt_neox.modeling_gpt_neox import apply_rotary_pos_emb as neox_turn
-from transformers.models.gptj.modeling_gptj import apply_rotary_pos_emb as gptj_turn
-from transformers.models.gptj.modeling_gptj import create_sinusoidal_positions
-from transformers.models.llama.modeling_llama import (
-    LlamaRotaryEmbedding,
-    apply_rotary_pos_emb,
-)
 
+import lazily
 from pieces.attention import CachedAttention
 from pieces.positions import (
     DynamicNTK,
@@ -29,6 +20,12 @@ from pieces.positions import (
     Unscaled,
     YaRN,
 )
+
+hf = lazily.Module("transformers")
+ropes = lazily.Module("transformers.modeling_rope_utils")
+gpt_neox = lazily.Module("transformers.models.gpt_neox.modeling_gpt_neox")
+gptj = lazily.Module("transformers.models.gptj.modeling_gptj")
+llama_theirs = lazily.Module("transformers.models.llama.modeling_llama")
 
 LAYOUTS = st.sampled_from([Halves(), Interleaved()])
 
@@ -104,7 +101,7 @@ def test_the_layouts_are_one_up_to_the_order_of_dimensions(head_dim, rotary_dim)
 
 def llama(head_dim, rope_type, max_seq_len=64, base=10000.0, **options):
     rope = {"rope_type": rope_type, "rope_theta": base, **options}
-    return LlamaConfig(
+    return hf.LlamaConfig(
         hidden_size=4 * head_dim,
         num_attention_heads=4,
         head_dim=head_dim,
@@ -167,7 +164,7 @@ SCALINGS = [
 @pytest.mark.parametrize(("scaling", "config"), SCALINGS, ids=[str(s[0]) for s in SCALINGS])
 def test_frequencies_agree_with_transformers(scaling, config):
     rope, dim = config.rope_parameters, config.head_dim
-    expected, factor = ROPE_INIT_FUNCTIONS[rope["rope_type"]](config, "cpu")
+    expected, factor = ropes.ROPE_INIT_FUNCTIONS[rope["rope_type"]](config, "cpu")
     ours = scaling(dim, rope["rope_theta"])
     torch.testing.assert_close(ours, expected, rtol=1e-6, atol=0)
     assert scaling.attention_factor == pytest.approx(factor)
@@ -179,7 +176,7 @@ def test_frequencies_agree_with_transformers(scaling, config):
 @pytest.mark.parametrize("length", [1, 64, 65, 100, 1000])
 def test_dynamic_ntk_follows_the_length_as_transformers_does(length):
     config = llama(16, "dynamic", factor=4.0)
-    expected, _ = ROPE_INIT_FUNCTIONS["dynamic"](config, "cpu", seq_len=length)
+    expected, _ = ropes.ROPE_INIT_FUNCTIONS["dynamic"](config, "cpu", seq_len=length)
     ours = DynamicNTK(4.0, 64)(16, 10000.0, torch.arange(length))
     torch.testing.assert_close(ours, expected, rtol=1e-5, atol=0)
     by_hand = NTKAware(4.0 * max(length, 64) / 64 - 3.0)(16, 10000.0)
@@ -198,12 +195,12 @@ def test_ntk_keeps_the_fastest_pair_and_slows_the_slowest_by_the_factor():
     ids=["Unscaled", *(str(s[0]) for s in SCALINGS)],
 )
 def test_turned_queries_agree_with_llama_beyond_the_trained_length(scaling, config, device):
-    theirs = LlamaRotaryEmbedding(config).to(device)
+    theirs = llama_theirs.LlamaRotaryEmbedding(config).to(device)
     K = config.head_dim
     ours = Rotary(K, base=config.rope_parameters["rope_theta"], scaling=scaling)
     q, k = torch.randn(2, 4, 150, K, device=device), torch.randn(2, 2, 150, K, device=device)
     positions = torch.arange(150, device=device) + torch.tensor([[0], [30]], device=device)
-    expected = apply_rotary_pos_emb(q, k, *theirs(q, positions))
+    expected = llama_theirs.apply_rotary_pos_emb(q, k, *theirs(q, positions))
     turned = ours.rotate(q, k, positions)
     for a, b in zip(turned, expected, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-4 if scaling else 1e-5)
@@ -211,7 +208,7 @@ def test_turned_queries_agree_with_llama_beyond_the_trained_length(scaling, conf
 
 
 def test_partial_rotation_agrees_with_gpt_neox():
-    config = GPTNeoXConfig(
+    config = hf.GPTNeoXConfig(
         hidden_size=48,
         num_attention_heads=4,
         rope_parameters={
@@ -221,18 +218,20 @@ def test_partial_rotation_agrees_with_gpt_neox():
         },
     )
     q, k = torch.randn(2, 2, 4, 9, 12)
-    cos, sin = GPTNeoXRotaryEmbedding(config)(q, torch.arange(9)[None])
+    cos, sin = gpt_neox.GPTNeoXRotaryEmbedding(config)(q, torch.arange(9)[None])
     assert cos.shape[-1] == 6
-    expected = neox_turn(q, k, cos, sin)
+    expected = gpt_neox.apply_rotary_pos_emb(q, k, cos, sin)
     turned = Rotary(12, rotary_dim=6).rotate(q, k, torch.arange(9))
     torch.testing.assert_close(turned, expected, rtol=0, atol=1e-5)
 
 
 def test_interleaved_partial_rotation_agrees_with_gpt_j():
-    assert GPTJConfig().rotary_dim
+    assert hf.GPTJConfig().rotary_dim
     q = torch.randn(2, 9, 3, 10)
-    sin, cos = create_sinusoidal_positions(9, 6).chunk(2, dim=-1)
-    expected = torch.cat((gptj_turn(q[..., :6], sin[None], cos[None]), q[..., 6:]), dim=-1)
+    sin, cos = gptj.create_sinusoidal_positions(9, 6).chunk(2, dim=-1)
+    expected = torch.cat(
+        (gptj.apply_rotary_pos_emb(q[..., :6], sin[None], cos[None]), q[..., 6:]), dim=-1
+    )
     rotary, heads_first = Rotary(10, rotary_dim=6, layout=Interleaved()), q.transpose(1, 2)
     turned, _ = rotary.rotate(heads_first, heads_first, torch.arange(9))
     torch.testing.assert_close(turned.transpose(1, 2), expected, rtol=0, atol=1e-5)

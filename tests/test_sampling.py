@@ -2,13 +2,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers.generation.logits_process import (
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-)
 
+import lazily
 from pieces.sampling import choose, tempered, top_k, top_p
+
+theirs = lazily.Module("transformers.generation.logits_process")
 
 
 def logits(seed=0, B=4, V=23):
@@ -17,19 +15,19 @@ def logits(seed=0, B=4, V=23):
 
 @given(seed=st.integers(0, 1000), temperature=st.floats(0.05, 5))
 def test_temperature_is_theirs(seed, temperature):
-    expected = TemperatureLogitsWarper(temperature)(None, logits(seed))
+    expected = theirs.TemperatureLogitsWarper(temperature)(None, logits(seed))
     assert torch.equal(tempered(logits(seed), temperature), expected)
 
 
 @given(seed=st.integers(0, 1000), k=st.integers(1, 30))
 def test_top_k_is_theirs(seed, k):
-    expected = TopKLogitsWarper(k)(None, logits(seed))
+    expected = theirs.TopKLogitsWarper(k)(None, logits(seed))
     assert torch.equal(top_k(logits(seed), k), expected)
 
 
 @given(seed=st.integers(0, 1000), p=st.floats(0.01, 0.99))
 def test_top_p_is_theirs(seed, p):
-    expected = TopPLogitsWarper(p)(None, logits(seed))
+    expected = theirs.TopPLogitsWarper(p)(None, logits(seed))
     assert torch.equal(top_p(logits(seed), p), expected)
 
 

@@ -12,10 +12,10 @@ from IPython.core.formatters import DisplayFormatter
 
 from pieces import masks, scores
 from pieces.attention import MultiHeadAttention, SingleHeadAttention, attention, masked_softmax
+from pieces.book.source import code
 from pieces.cache import Cache
 from pieces.models.gpt2 import GPT2Config
 from pieces.moe import Router
-from pieces.source import code
 
 THINGS = [
     masks.causal,
@@ -52,7 +52,8 @@ def test_the_smallest_one_in_full():
     assert repr(code(masks.causal)) == (
         "def causal(T: Size, S: Size | None = None, *, device: Device = None)"
         ' -> Bool[Tensor, "{T} S"]:\n'
-        "    return lag(T, S, device=device) >= 0"
+        "    query, key = places(T, S, device=device)\n"
+        "    return key <= query"
     )
 
 
@@ -133,7 +134,7 @@ def test_html_and_text_are_the_same_code(thing):
 
 def test_a_line_that_is_too_long_is_set_in_under_its_beginning():
     lines = soup(masks.causal).select(".highlight")[0].select(".line")
-    assert [line["style"] for line in lines] == ["--hang:4ch", "--hang:8ch"]
+    assert [line["style"] for line in lines] == ["--hang:4ch", "--hang:8ch", "--hang:8ch"]
 
 
 def test_a_notebook_gets_both():

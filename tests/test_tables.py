@@ -7,7 +7,7 @@ import torch
 from bs4 import BeautifulSoup
 from IPython.core.formatters import DisplayFormatter
 
-from pieces import plot
+from pieces.book import plot
 
 ROWS = [["plain", 0.584, 4], ["uneven <b>", -1.0, 363_000], ["both & none", -0.0004, 9_999]]
 HEADERS = ["keys", "hit rate", "parameters"]

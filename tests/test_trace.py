@@ -145,21 +145,31 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
         trace["core"]
 
 
-compiled_in_place = Model()
-compiled_in_place.compile()
+def compiled_in_place():
+    model = Model()
+    model.compile()
+    return model
+
+
 BAD = [
-    (Model(), ["norm"], ValueError, "outputs = 'norm': must find a module"),
-    (Model(), ["layers.*.nrom"], ValueError, "outputs = 'layers.*.nrom'"),
-    (Model(), [nn.Conv1d], ValueError, "outputs = <class 'torch.nn.modules.conv.Conv1d'>"),
-    (Model(), [3], TypeError, "outputs = 3"),
-    (torch.compile(Model()), [], ValueError, "model = 'OptimizedModule': must not be compiled"),
+    (Model, ["norm"], ValueError, "outputs = 'norm': must find a module"),
+    (Model, ["layers.*.nrom"], ValueError, "outputs = 'layers.*.nrom'"),
+    (Model, [nn.Conv1d], ValueError, "outputs = <class 'torch.nn.modules.conv.Conv1d'>"),
+    (Model, [3], TypeError, "outputs = 3"),
+    (
+        lambda: torch.compile(Model()),
+        [],
+        ValueError,
+        "model = 'OptimizedModule': must not be compiled",
+    ),
     (compiled_in_place, [], ValueError, "model = 'Model': must not be compiled"),
 ]
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("model", "outputs", "error", "text"), BAD, ids=[bad[3] for bad in BAD])
-def test_bad_input_is_refused_by_name_and_value(model, outputs, error, text):
+@pytest.mark.parametrize(("build", "outputs", "error", "text"), BAD, ids=[bad[3] for bad in BAD])
+def test_bad_input_is_refused_by_name_and_value(build, outputs, error, text):
+    model = build()
     with pytest.raises(error) as caught, record(model, outputs=outputs):
         pass
     assert str(caught.value).startswith(text)

@@ -19,14 +19,19 @@ from pieces.positions import T5Buckets, TransformerXLRelative
 from pieces.residual import DeepNorm
 from pieces.zoo import (
     MODEL_TABLE,
+    OUR_MODELS,
     PARTS,
     Architecture,
     Source,
     assemble,
     build,
+    built_words,
     count_parameters,
+    counted,
     shrink,
+    sourced_words,
 )
+from pieces.zoo.printed import APPEARED
 from pieces.zoo.row import row
 
 BIBLIOGRAPHY = (Path(__file__).parents[1] / "references.bib").read_text(encoding="utf-8")
@@ -126,7 +131,7 @@ def formula(a: Architecture) -> int:
     feed_forward = matrices * D * a.d_ff + biased * ((matrices - 1) * a.d_ff + D)
     relative = (D * width + 2 * width) * (a.position == "Transformer-XL")
     layers = a.n_layers * (attention + feed_forward + relative)
-    layers += a.n_layers * norm * (1 if a.arrangement == "parallel" else 2)
+    layers += a.n_layers * norm * {"parallel": 1, "sandwich": 4}.get(a.arrangement, 2)
     if a.category == "encoder-decoder":
         layers += a.n_layers * (2 * attention + feed_forward + 3 * norm) + norm
     outside = a.vocab_size * D * (1 if a.head == "tied" else 2)
@@ -229,6 +234,57 @@ def test_shared_parameters_count_once():
     model = nn.Sequential(nn.Linear(3, 3, bias=False))
     model.append(model[0])
     assert count_parameters(model)["total"] == 9
+
+
+# ---- beside the table: when each appeared, rows of ours, the words of the sources
+
+
+def test_each_model_appeared_in_some_year():
+    assert list(APPEARED) == [*MODEL_TABLE, *OUR_MODELS]
+    for entry in (MODEL_TABLE | OUR_MODELS).values():
+        assert 2019 <= entry.appeared.year <= 2024
+    assert MODEL_TABLE["T5"].appeared.year == 2019
+    assert {row.appeared.year for row in OUR_MODELS.values()} == {2024}
+
+
+@pytest.mark.parametrize("name", OUR_MODELS)
+def test_rows_of_ours_count_as_published(name):
+    entry = OUR_MODELS[name]
+    assert entry.ours
+    assert counted(name)["total"] == formula(entry.built) == entry.published.parameters
+    assert abs(entry.published.parameters / entry.printed.parameters - 1) < 0.03
+    for column in ("category", "n_layers", "n_heads", "d_model"):
+        assert getattr(entry.built, column) == getattr(entry.printed, column)
+    assert built_words(entry.built) == {c: getattr(entry.printed, c) for c in WORDS}
+    assert ("head_dim" in entry.differences) is (
+        entry.built.head_size * entry.built.n_heads != entry.built.d_model
+    )
+    model = assemble(shrink(entry.built)).eval()
+    assert model(ids()).isfinite().all()
+
+
+WORDS = ("norm", "position", "activation")
+
+
+def test_words_by_the_sources():
+    changed = {}
+    for name, entry in MODEL_TABLE.items():
+        for column, word in sourced_words(entry).items():
+            if word != getattr(entry.printed, column):
+                changed[name, column] = word
+    assert changed == {
+        ("MT-NLG", "norm"): "Pre Layer", ("MT-NLG", "position"): "Learned",
+        ("MT-NLG", "activation"): "GELU", ("Gemma", "activation"): "GeGLU",
+    }  # fmt: skip
+    blank = {(n, c) for n, e in MODEL_TABLE.items() for c, w in sourced_words(e).items() if not w}
+    assert blank == {("Gopher", "activation"), ("Chinchilla", "activation"), ("LaMDA", "norm")}
+
+
+def test_counts_of_a_row_are_those_of_its_model(counts):
+    for name in ("Gemma", "T5"):
+        assert dict(counted(name)) == counts[name]
+    with pytest.raises(TypeError):
+        counted("Gemma")["total"] = 7
 
 
 # ---- each architecture in small

@@ -8,10 +8,12 @@ import functools
 import random
 
 import torch
-import transformers as hf
 from torch import nn
 
+import lazily
 from pieces.cache import GrowingCache, RollingCache
+
+hf = lazily.Module("transformers")
 
 SEEDS = range(5)
 VOCAB = 37
@@ -134,17 +136,17 @@ def gemma(draw, seed):
 
 
 FAMILIES = {
-    "gpt2": (gpt2, hf.GPT2LMHeadModel),
-    "opt": (opt, hf.OPTForCausalLM),
-    "bloom": (bloom, hf.BloomForCausalLM),
-    "mpt": (mpt, hf.MptForCausalLM),
-    "gpt_neox": (gpt_neox, hf.GPTNeoXForCausalLM),
-    "falcon": (falcon, hf.FalconForCausalLM),
-    "llama": (llama, hf.LlamaForCausalLM),
-    "mistral": (mistral, hf.MistralForCausalLM),
-    "mixtral": (mixtral, hf.MixtralForCausalLM),
-    "qwen2": (qwen2, hf.Qwen2ForCausalLM),
-    "gemma": (gemma, hf.GemmaForCausalLM),
+    "gpt2": (gpt2, "GPT2LMHeadModel"),
+    "opt": (opt, "OPTForCausalLM"),
+    "bloom": (bloom, "BloomForCausalLM"),
+    "mpt": (mpt, "MptForCausalLM"),
+    "gpt_neox": (gpt_neox, "GPTNeoXForCausalLM"),
+    "falcon": (falcon, "FalconForCausalLM"),
+    "llama": (llama, "LlamaForCausalLM"),
+    "mistral": (mistral, "MistralForCausalLM"),
+    "mixtral": (mixtral, "MixtralForCausalLM"),
+    "qwen2": (qwen2, "Qwen2ForCausalLM"),
+    "gemma": (gemma, "GemmaForCausalLM"),
 }
 
 
@@ -160,7 +162,7 @@ def config_of(family: str, seed: int):
 def theirs(family: str, seed: int = 0) -> nn.Module:
     """Their model. No weight is left at 0 or 1, so that each of them matters."""
     torch.manual_seed(seed)
-    model = FAMILIES[family][1](config_of(family, seed)).eval()
+    model = getattr(hf, FAMILIES[family][1])(config_of(family, seed)).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.25)

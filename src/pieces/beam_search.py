@@ -7,11 +7,11 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.checks import Count, Number, Size, checked, require
-from pieces.generate import Ids, Padding, begin, require_request
+from pieces.generate import begin, require_request
 from pieces.sampling import working_dtype
+from pieces.types import Ids, Padding
 
 Candidates = Int[Tensor, "N T"]  # n_beams of each row, one row after another
-Target = Int[Tensor, "B longest"]
 
 
 @checked
@@ -28,7 +28,7 @@ def beam_search(
     patient: bool = False,
     mask: Padding = None,
     pad_id: Count = 0,
-) -> tuple[Target, Float[Tensor, "B"]]:
+) -> tuple[Int[Tensor, "B longest"], Float[Tensor, "B"]]:
     """The best target found by keeping ``n_beams`` candidates, and its score.
 
     score = (sum of log-probabilities) / (number of new tokens)^length_penalty
@@ -119,7 +119,9 @@ class _Beams:
             reach = self._ranks(self.total[b].max(), end)
             self.closed[b] |= self.finished[b][-1][0] >= float(reach)
 
-    def best(self, ids: Candidates, pad_id: int) -> tuple[Target, Float[Tensor, "B"]]:
+    def best(
+        self, ids: Candidates, pad_id: int
+    ) -> tuple[Int[Tensor, "B longest"], Float[Tensor, "B"]]:
         """The best candidate of each row, open ones among them if the row was not closed."""
         texts, found_ranks = [], []
         for b in range(self.B):

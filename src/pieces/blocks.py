@@ -9,19 +9,13 @@ it is not given does not, so an attention layer without a cache need not know of
 from collections.abc import Iterable
 from typing import Any
 
-from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import nn
 
-from pieces.attention import Bias, Mask
 from pieces.cache import Cache, LayerCache
 from pieces.checks import checked, filled
 from pieces.positions import Rotation
 from pieces.residual import branch
-
-Stream = Float[Tensor, "B T D"]
-Context = Float[Tensor, "B N C"]  # N tokens, beside the S keys of the own text
-ContextMask = Bool[Tensor, "#T #N"] | Bool[Tensor, "#B #H #T #N"] | None
-Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | Rotation | None
+from pieces.types import Bias, Mask, Memory, MemoryMask, Positions, Stream
 
 
 def given(**options: Any) -> dict[str, Any]:
@@ -56,7 +50,7 @@ class Block(nn.Module):
         *,
         mask: Mask = None,
         bias: Bias = None,
-        positions: Positions = None,
+        positions: Positions | Rotation | None = None,
         cache: LayerCache | None = None,
     ) -> Stream:
         """Shapes: x [B, T, D] -> [B, T, D]. The options go to the attention."""
@@ -93,13 +87,13 @@ class CrossBlock(nn.Module):
     def forward(
         self,
         x: Stream,
-        context: Context,
+        context: Memory,
         *,
         mask: Mask = None,
         bias: Bias = None,
-        positions: Positions = None,
+        positions: Positions | Rotation | None = None,
         cache: LayerCache | None = None,
-        context_mask: ContextMask = None,
+        context_mask: MemoryMask = None,
         context_cache: LayerCache | None = None,
     ) -> Stream:
         """Shapes: x [B, T, D], context [B, N, C] -> [B, T, D].
@@ -147,7 +141,7 @@ class ParallelBlock(nn.Module):
         *,
         mask: Mask = None,
         bias: Bias = None,
-        positions: Positions = None,
+        positions: Positions | Rotation | None = None,
         cache: LayerCache | None = None,
     ) -> Stream:
         """Shapes: x [B, T, D] -> [B, T, D]. The options go to the attention."""
@@ -179,17 +173,22 @@ class Stack(nn.Module):
     def forward(
         self,
         x: Stream,
-        context: Context | None = None,
+        context: Memory | None = None,
         *,
         cache: Cache | None = None,
         context_cache: Cache | None = None,
-        **options: Any,
+        mask: Mask = None,
+        bias: Bias = None,
+        positions: Positions | Rotation | None = None,
+        context_mask: MemoryMask = None,
     ) -> Stream:
         """Shapes: x [B, T, D], context [B, N, C] -> [B, T, D].
 
-        Block l gets ``cache[l]``, and everything else (mask, bias, positions) unchanged.
+        Block l gets ``cache[l]`` and ``context_cache[l]``, and everything else as it is.
         """
-        options = given(context=context, **options)
+        options = given(
+            context=context, context_mask=context_mask, mask=mask, bias=bias, positions=positions
+        )
         for layer, block in enumerate(self.blocks):
             own = None if cache is None else cache[layer]
             crossed = None if context_cache is None else context_cache[layer]

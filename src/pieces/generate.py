@@ -6,17 +6,17 @@
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.cache import Cache, GrowingCache
+from pieces.cache.origin import require_same_origin
 from pieces.checks import Count, NotNegative, Probability, Size, checked, require, require_instance
 from pieces.models.fit import require_texts
 from pieces.sampling import choose
+from pieces.types import Ids, Padding
 
-Ids = Int[Tensor, "B T"]
 Target = Int[Tensor, "B N"]  # N target tokens so far
-Padding = Bool[Tensor, "B T"] | None
 
 
 class _Continued:
@@ -101,7 +101,8 @@ def generate(
     an encoder reads on either side. ``cache`` may be another than ``GrowingCache``, such as a
     ``RollingCache``. An encoder-decoder begins its target with ``start_id``. A row that has
     brought ``eos_id`` goes on with ``pad_id``; when all have, generation ends.
-    What is found can be trained on, and a cache that was passed can be continued.
+    What is found can be trained on, and a cache that was passed can be continued; one that holds
+    another text, or keys of another model, is refused.
 
     Shapes: input_ids [B, T] -> [B, T + new], or [B, 1 + new] of an encoder-decoder.
     """
@@ -116,6 +117,7 @@ def generate(
         state = begin(model, input_ids, mask, start_id, cache if use_cache else None)
         news, rule = state.start < state.ids.shape[1], f"already holds {state.start} tokens"
         require(news, "cache", "given", rule, "pass the text behind them too")
+        require_same_origin(state.cache, model, state.ids)
         settings = {"temperature": temperature, "k": top_k, "p": top_p, "generator": generator}
         done = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
         for _ in range(max_new_tokens):

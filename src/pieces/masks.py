@@ -12,8 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pieces.checks import Count, Size, checked, require, require_whole
-
-Device = torch.device | str | None
+from pieces.types import Device
 
 
 @checked
@@ -21,12 +20,18 @@ def lag(T: Size, S: Size | None = None, *, device: Device = None) -> Int[Tensor,
     """How many steps key j lies behind query i: 0 is the query's own key, below 0 is the future.
 
     lag[i, j] = (S - T + i) - j
-
     Shapes: T queries, S keys (default T) -> [T, S], in positions.
     """
+    query, key = places(T, S, device=device)
+    return query - key
+
+
+def places(T: Size, S: Size | None = None, *, device: Device = None) -> tuple[Tensor, Tensor]:
+    """Where T queries and S keys stand, [T, 1] and [S]: the queries are the last of the keys."""
     S = T if S is None else S
     require(S >= T, "S", S, "the T queries are the last of the S keys", "pass S >= T, or no S")
-    return torch.arange(S - T, S, device=device)[:, None] - torch.arange(S, device=device)
+    key = torch.arange(S, device=device)
+    return key[S - T :, None], key
 
 
 @checked
@@ -37,8 +42,7 @@ def full(T: Size, S: Size | None = None, *, device: Device = None) -> Bool[Tenso
 
     Source: Vaswani et al. 2017, 3.2.3 (encoder). Shapes: T queries, any S keys -> [T, S].
     """
-    S = T if S is None else S
-    return torch.ones(T, S, dtype=torch.bool, device=device)
+    return torch.ones(T, T if S is None else S, dtype=torch.bool, device=device)
 
 
 @checked
@@ -49,7 +53,8 @@ def causal(T: Size, S: Size | None = None, *, device: Device = None) -> Bool[Ten
 
     Source: Vaswani et al. 2017, 3.2.3 (decoder). Shapes: T queries, S >= T keys -> [T, S].
     """
-    return lag(T, S, device=device) >= 0
+    query, key = places(T, S, device=device)
+    return key <= query
 
 
 @checked
@@ -65,7 +70,8 @@ def sliding_window(
     A bool mask hides scores that were computed: it saves no work by itself.
     Shapes: T queries, S >= T keys -> [T, S]; ``window`` in keys.
     """
-    return causal(T, S, device=device) & (lag(T, S, device=device) < window)
+    query, key = places(T, S, device=device)
+    return (key <= query).logical_and_(key > query - window)
 
 
 @checked
@@ -80,8 +86,9 @@ def dilated(
     every ``dilation``-th key of the past; Beltagy et al. 2020 (Longformer), 3.1, for a dilated
     window, two-sided there. Shapes: T queries, S >= T keys -> [T, S].
     """
-    on_the_grid = lag(T, S, device=device) % dilation == 0
-    return sliding_window(T, window * dilation, S, device=device) & on_the_grid
+    query, key = places(T, S, device=device)
+    on_the_grid = query % dilation == key % dilation
+    return on_the_grid.logical_and_(sliding_window(T, window * dilation, S, device=device))
 
 
 @checked
@@ -96,9 +103,9 @@ def global_window(
     (BigBird), 2, whose windows are two-sided and whose global tokens also see everything.
     Shapes: T queries, S >= T keys -> [T, S].
     """
-    window_keys = sliding_window(T, window, S, device=device)
-    first_keys = torch.arange(window_keys.shape[1], device=device) < n_global
-    return window_keys | (causal(T, S, device=device) & first_keys)
+    query, key = places(T, S, device=device)
+    near_or_first = (key > query - window).logical_or_(key < n_global)
+    return near_or_first.logical_and_(key <= query)
 
 
 @checked
@@ -111,8 +118,8 @@ def prefix(
 
     Source: Raffel et al. 2020 (T5), 3.2.1. Shapes: T queries, S >= T keys -> [T, S].
     """
-    mask = causal(T, S, device=device)
-    return mask | (torch.arange(mask.shape[1], device=device) < prefix_len)
+    query, key = places(T, S, device=device)
+    return (key <= query).logical_or_(key < prefix_len)
 
 
 @checked
@@ -157,7 +164,7 @@ def to_additive(
     Shapes: any -> the same, in ``dtype``.
     """
     require(dtype.is_floating_point, "dtype", dtype, "must hold -inf", "use float32", TypeError)
-    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
 
 
 @checked
@@ -181,7 +188,6 @@ def reach(mask: Bool[Tensor, "T T"], n_layers: Count) -> Bool[Tensor, "T T"]:
 
     reach = (mask or identity)^n_layers, a boolean matrix power; the identity is the residual
     connection, through which a position always keeps its own past value.
-
     A causal window w reaches n_layers (w - 1) + 1 tokens, so long as there are so many.
     Source: compare Beltagy et al. 2020 (Longformer), 3.1, for windows on both sides.
     Shapes: mask [T, T] -> [T, T], row = output, column = input.

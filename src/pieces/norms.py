@@ -2,7 +2,8 @@
 
 LayerNorm and RMSNorm look at one token's D features, and at nothing else. BatchNorm looks at one
 feature over all tokens of the batch, so a token's result depends on its neighbours.
-The modules run torch's fused kernels; ``layer_norm`` and ``rms_norm`` say what these compute.
+``LayerNorm`` and ``RMSNorm`` run torch's fused kernels; ``layer_norm`` and ``rms_norm`` say what
+these compute.
 """
 
 import math
@@ -161,20 +162,35 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]."""
-        rows = _tokens(x, several=self.training)
-        statistics = self.running_mean, self.running_var, self.weight, self.bias
-        normalised = F.batch_norm(rows, *statistics, self.training, self.momentum, self.eps)
-        return normalised.view_as(x)
+        wide = _wide(x)
+        mean, variance = self.of_batch(wide) if self.training else self.of_before()
+        y = self.weight * (wide - mean) / torch.sqrt(variance + self.eps) + self.bias
+        return y.to(x.dtype)
+
+    def of_batch(self, x: Float[Tensor, "*batch D"]) -> tuple[Tensor, Tensor]:
+        """μ and σ² [D] over all tokens of the batch; the running ones move towards them."""
+        tokens = _several_tokens(x)
+        mean, variance = tokens.mean(dim=0), tokens.var(dim=0, correction=0)
+        with torch.no_grad():
+            n = len(tokens)
+            self.running_mean.lerp_(mean.to(self.running_mean.dtype), self.momentum)
+            unbiased = variance * n / (n - 1)
+            self.running_var.lerp_(unbiased.to(self.running_var.dtype), self.momentum)
+        return mean, variance
+
+    def of_before(self) -> tuple[Tensor, Tensor]:
+        """The running μ and σ² [D]."""
+        return self.running_mean, self.running_var
 
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"{self.weight.shape[0]}, eps={self.eps}, momentum={self.momentum}"
 
 
-def _tokens(x: Tensor, several: bool) -> Tensor:
-    """The tokens of all texts in one table [n, D], ``several`` or any number of them."""
+def _several_tokens(x: Tensor) -> Tensor:
+    """The tokens of all texts in one table [n, D]."""
     rows = x.reshape(-1, x.shape[-1])
-    if several and rows.shape[0] < 2:
+    if rows.shape[0] < 2:
         refuse("x.shape", tuple(x.shape), "one token has no variance", "pass more, or eval()")
     return rows
 

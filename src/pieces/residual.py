@@ -9,18 +9,17 @@ PostNorm and DeepNorm a normalised x.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import Count, Positive, checked, refuse, require
+from pieces.types import Features
 
 Sublayer = Callable[..., Tensor]
-Stream = Float[Tensor, "*batch D"]
 SCALED = ("value", "output", "gate", "up", "down")  # DeepNorm starts these small
 
 
 @checked
-def branch(x: Stream, sublayer: Sublayer, options: dict[str, Any]) -> Stream:
+def branch(x: Features, sublayer: Sublayer, options: dict[str, Any]) -> Features:
     """What the sublayer makes of x, to be added to the stream: one tensor of the same shape.
 
     Another shape is refused, as torch might stretch it in silence.
@@ -49,7 +48,7 @@ class Residual(nn.Module):
         super().__init__()
         self.dropout = nn.Identity() if dropout is None else dropout
 
-    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+    def forward(self, x: Features, sublayer: Sublayer, **options: Any) -> Features:
         """Shapes: x [..., D] -> [..., D]."""
         return x + self.dropout(branch(x, sublayer, options))
 
@@ -67,7 +66,7 @@ class PostNorm(Residual):
         super().__init__(dropout)
         self.norm = norm
 
-    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+    def forward(self, x: Features, sublayer: Sublayer, **options: Any) -> Features:
         """Shapes: x [..., D] -> [..., D]."""
         return self.norm(x + self.dropout(branch(x, sublayer, options)))
 
@@ -87,7 +86,7 @@ class PreNorm(Residual):
         super().__init__(dropout)
         self.norm = norm
 
-    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+    def forward(self, x: Features, sublayer: Sublayer, **options: Any) -> Features:
         """Shapes: x [..., D] -> [..., D]."""
         return x + self.dropout(branch(self.norm(x), sublayer, options))
 
@@ -108,7 +107,7 @@ class SandwichNorm(Residual):
         super().__init__(dropout)
         self.norm_in, self.norm_out = norm_in, norm_out
 
-    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+    def forward(self, x: Features, sublayer: Sublayer, **options: Any) -> Features:
         """Shapes: x [..., D] -> [..., D]."""
         output = self.norm_out(branch(self.norm_in(x), sublayer, options))
         return x + self.dropout(output)
@@ -129,7 +128,7 @@ class DeepNorm(PostNorm):
         super().__init__(norm, dropout)
         self.alpha = alpha
 
-    def forward(self, x: Stream, sublayer: Sublayer, **options: Any) -> Stream:
+    def forward(self, x: Features, sublayer: Sublayer, **options: Any) -> Features:
         """Shapes: x [..., D] -> [..., D]."""
         added = self.dropout(branch(x, sublayer, options))
         return self.norm(self.alpha * x + added)

@@ -7,8 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pieces.checks import NotNegative, Positive, Probability, Size, checked
-
-Logits = Float[Tensor, "*batch V"]
+from pieces.types import Logits
 
 
 @checked

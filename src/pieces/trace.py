@@ -25,7 +25,8 @@ Selector = str | type[nn.Module]
 class Trace(Mapping[str, dict[str, Any]]):
     """What was recorded: ``trace[name]`` is the last call of the module of that name, as a dict.
 
-    Its keys: "output", and for an ``AttentionCore`` also "weights" [B, H, T, S]. Modules come in
+    Its keys: "output", and for an ``AttentionCore`` also "weights" [B, H, T, S] and what it was
+    given: "queries" [B, H, T, K], "keys" and "values" [B, G, S, K], after rotation. Modules come in
     the order of their first call. Tensors are detached, not copied, on the model's device.
     """
 
@@ -122,6 +123,7 @@ def _recorder(trace: Trace, name: str, is_core: bool) -> Callable[..., None]:
         call = {"output": _detached(output)}
         if is_core:
             call["output"], call["weights"] = call["output"]
+            call |= zip(("queries", "keys", "values"), _detached(args), strict=False)
         trace._calls.setdefault(name, []).append(call)
 
     return hook

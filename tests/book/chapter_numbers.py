@@ -132,7 +132,7 @@ TEXT = (
     ),
     Number(
         "letters that the notation page does not have",
-        lambda c: words.strange_letters(c.book),
+        lambda c: words.strange_letters(c.book, c.number),
         nothing,
         "none",
         of_page=False,

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from functools import cache
 from pathlib import Path
 from statistics import mean
 
@@ -25,12 +26,15 @@ GREEK = re.compile(
 )
 # Letters of ours in a sense that is not ours.
 ALIASES = {
-    "√D, where √K is meant": r"\\sqrt\s*\{?\s*D\b",
+    # What is divided by a root is a score; the factor √D of the embeddings is another thing.
+    "√D, where √K is meant": r"(?:/|\}\s*\{)\s*\\sqrt\s*\{?\s*D\b",
     "d with an index, where K or D is meant": r"(?<![A-Za-z\\])d_",
 }
 NO_LETTERS = {"e"}  # Euler's number
+LOCAL = "## Letters of some chapters"  # of the notation page
 
 
+@cache
 def notebook(name: str):
     """Return the notebook of a chapter: "chapters/03_attention"."""
     return nbformat.read(ROOT / f"{name}.ipynb", as_version=4)
@@ -110,17 +114,33 @@ def formulas(text: str) -> list[str]:
     return [(block or inline).strip() for block, inline in FORMULA.findall(text)]
 
 
-def known_letters() -> set[str]:
-    """Return the letters of the notation page: of its formulas, and the axes in its code."""
-    page = (ROOT / "chapters/appendix/notation.md").read_text(encoding="utf-8")
-    page = re.sub(r"^S2 also uses one letter.*?(?=^## )", "", page, flags=re.S | re.M)
-    axes = re.findall(r"^\| `([A-Z])` \|", page, flags=re.M)
-    return {letter for formula in formulas(page) for letter in letters(formula)} | set(axes)
+def local_letters() -> list[tuple[str, list[int]]]:
+    """Return what the notation page says of certain chapters only: each formula, its chapters."""
+    table = _notation().partition(LOCAL)[2]
+    rows = re.findall(r"^\| (\$.+?) \|.*\| ([\d, ]+) \|$", table, flags=re.M)
+    numbers = [(first, [int(number) for number in told.split(",")]) for first, told in rows]
+    return [(formula, chapters) for first, chapters in numbers for formula in formulas(first)]
 
 
-def strange_letters(book) -> dict[str, str]:
-    """Return the letters that the notation page does not have, each with a formula it stands in."""
-    known, strange = known_letters(), {}
+def known_letters(chapter: int | None = None) -> set[str]:
+    """Return the letters that the notation page gives a chapter, or any: those of its formulas, and
+    the axes in its code.
+    """
+    page = re.sub(r"^S2 also uses one letter.*?(?=^## )", "", _notation(), flags=re.S | re.M)
+    whole = page.partition(LOCAL)[0]
+    axes = re.findall(r"^\| `([A-Z])` \|", whole, flags=re.M)
+    local = [formula for formula, told in local_letters() if chapter is None or chapter in told]
+    return {letter for one in formulas(whole) + local for letter in letters(one)} | set(axes)
+
+
+def _notation() -> str:
+    """The notation page."""
+    return (ROOT / "chapters/appendix/notation.md").read_text(encoding="utf-8")
+
+
+def strange_letters(book, chapter: int | None = None) -> dict[str, str]:
+    """Return the letters that the notation page does not give this chapter, each in a formula."""
+    known, strange = known_letters(chapter), {}
     own = re.sub(r"\bwrites? \$[^$\n]+\$", "", markdown(book, notes=False))  # "the papers write"
     for formula in formulas(own):
         for letter in letters(formula) - known:

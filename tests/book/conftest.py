@@ -15,6 +15,7 @@ SOURCES = (
     "src",
     "_ext",
     "_static",
+    "_templates",
     "_config.yml",
     "_toc.yml",
     "index.md",

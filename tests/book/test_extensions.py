@@ -1,18 +1,24 @@
 """The book's own Sphinx extension, piece by piece."""
 
+import base64
 import io
 import json
 import os
 import time
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import nbformat
+import numpy
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from fontTools.ttLib import TTFont
 
+import bertviz_libraries
+import bulk_weights
 import fresh_outputs
 import katex_math
 import lean_icons
@@ -21,7 +27,43 @@ import live_widgets
 import notebook_form
 from pieces import masks
 from pieces.widgets import FillMask, MaskExplorer
-from pieces.widgets.base import STATIC
+from pieces.widgets.base import STATIC, imports
+
+
+class TestFilesBesideThePages:
+    """What a page need not bring before its first widget."""
+
+    @pytest.mark.parametrize("kind", ["<f2", "<i1"])
+    def test_packed_weights_come_back(self, tmp_path, kind):
+        weights = numpy.random.default_rng(0).normal(0, 20, 9999).astype(kind).tobytes() + b"!"
+        bulk_weights.write_weights(tmp_path, "one", weights)
+        script = (tmp_path / "_static" / "pieces" / "models" / "one.js").read_text()
+        text = json.loads(script.partition(" = ")[2].rstrip(";\n"))
+        layers, packed = int(text[0]), zlib.decompress(base64.b64decode(text[1:]))
+        assert layers == (2 if kind == "<f2" else 1)  # what packs best
+        back = bytearray(len(packed))
+        for layer in range(layers):
+            size = len(range(layer, len(back), layers))
+            back[layer::layers], packed = packed[:size], packed[size:]
+        assert bytes(back) == weights
+
+    def test_bertviz_s_libraries_are_a_file_that_a_page_names(self, tmp_path):
+        from pieces.book.bertviz import packed
+
+        body = f'<p>Two</p><div class="pieces-bertviz" data-libraries="{packed()}">views</div>'
+        context = {"body": body, "pathto": lambda name, resource: f"../{name}"}
+        app = SimpleNamespace(outdir=tmp_path)
+        bertviz_libraries.share(app, "page", "", context, None)
+        file = "_static/pieces/bertviz.js"
+        named = f'<p>Two</p><div class="pieces-bertviz" data-file="../{file}">views</div>'
+        assert context["body"] == named
+        script = (tmp_path / file).read_text(encoding="utf-8")
+        assert script == f'self.piecesBertviz = "{packed()}";\n'
+        for other in (named, '<pre>&lt;div data-libraries="</span><span>{packed()}"</pre>'):
+            context["body"] = other  # a page that has been done, and one that shows the code
+            bertviz_libraries.share(app, "page", "", context, None)
+            assert context["body"] == other
+        assert (tmp_path / file).read_text(encoding="utf-8") == script
 
 
 class TestKatex:
@@ -102,10 +144,11 @@ class TestKatex:
 
     def test_the_style_loads_only_where_formulas_are(self):
         for body, expected in (("<p>x</p>", []), ('<span class="katex">', ["katex/katex.min.css"])):
-            files = []
-            app = SimpleNamespace(add_css_file=files.append)
+            app = Mock()
             katex_math.only_where_needed(app, "p", "t", {"body": body}, None)
-            assert files == expected
+            assert [call.args[0] for call in app.add_css_file.call_args_list] == expected
+            scripts = [call.kwargs["body"] for call in app.add_js_file.call_args_list]
+            assert ["KaTeX_Main" in script for script in scripts] == [True] * len(expected)
 
 
 class TestFreshOutputs:
@@ -182,14 +225,13 @@ class TestLiveWidgets:
             assert live_widgets.widget_class(saved) in type(widget).__mro__
 
     def test_modules_come_after_what_they_import(self):
-        order = live_widgets.needed("mask_explorer")
-        assert order[-1] == "mask_explorer"
+        order = live_widgets.needed("mask_explorer/mask_explorer")
+        assert order[-1] == "mask_explorer/mask_explorer"
         assert len(order) == len(set(order))
         for name in order:
             text = (STATIC / f"{name}.js").read_text(encoding="utf-8")
-            for other in live_widgets.imports(text):
+            for other in imports(text, name):
                 assert order.index(other) < order.index(name)
-        assert live_widgets.needed("fill_mask", list(order)).count("kit") == 1
 
     @pytest.mark.parametrize("text", ["</script>", "</SCRIPT >", "<!--", "\u2028", "–×", '"\\'])
     def test_json_cannot_end_its_script(self, text):
@@ -211,6 +253,32 @@ class TestLiveWidgets:
         assert again.script is None
         assert again.div["data-model"] == first.div["data-model"] == "m"
         assert "needs JavaScript" in again.text
+
+    def test_what_is_long_in_a_state_is_a_file_that_pages_share(self, tmp_path):
+        runs = {"loss": [0.125] * bulk_weights.LONG}
+        model = {"state": {"T": 4, "measured": runs, "text": "x" * 2 * bulk_weights.LONG}}
+        places = [
+            BeautifulSoup(
+                live_widgets.live_place(name, model, MaskExplorer, True, outdir=tmp_path),
+                "html.parser",
+            )
+            for name in "ab"
+        ]
+        (file,) = (tmp_path / "_static" / "pieces" / "records").iterdir()
+        for place in places:
+            kept = json.loads(place.script.string)["state"]
+            assert kept == {"T": 4, "text": model["state"]["text"]}
+            assert place.div["data-record"] == file.stem
+        script = file.read_text(encoding="utf-8")
+        begin = f'(self.piecesRecords ??= {{}})["{file.stem}"] = '
+        assert script.startswith(begin)
+        assert json.loads(script.removeprefix(begin).rstrip(";\n")) == {"measured": runs}
+
+    def test_a_short_state_stays_in_its_page(self, tmp_path):
+        model = {"state": {"T": 4, "measured": {"loss": [0.125]}}}
+        place = live_widgets.live_place("m", model, MaskExplorer, True, outdir=tmp_path)
+        assert "data-record" not in place
+        assert not list(tmp_path.iterdir())
 
     def test_a_still_place_shows_the_last_figure(self):
         models = state(
@@ -249,9 +317,9 @@ class TestLiveWidgets:
         app = SimpleNamespace(add_js_file=lambda name, **how: files.append((name, how)))
         live_widgets.enliven_page(app, "page", "", context, None)
         names = [name for name, _ in files]
-        assert names[0] == "pieces/host.js"
-        assert "pieces/mask_explorer.js" in names
-        assert "pieces/fill_mask.js" not in names
+        assert names[:2] == ["pieces/host.js", "pieces/links.js"]
+        assert "pieces/mask_explorer/mask_explorer.js" in names
+        assert "pieces/fill_mask/fill_mask.js" not in names
         assert all(how["loading_method"] == "async" for _, how in files)
         assert context["script_files"] == [other]
         assert "_esm" not in context["body"]
@@ -268,13 +336,16 @@ class TestLiveWidgets:
         )
         live_widgets.write_modules(app)
         folder = tmp_path / "_static" / "pieces"
-        assert {p.name for p in folder.glob("*.js")} == {p.name for p in STATIC.glob("*.js")}
-        text = (folder / "twin.js").read_text(encoding="utf-8")
-        head, tail = '(self.piecesModules ??= {})["twin"] = ', ";\nself.pieces?.arrived();\n"
+        written, own = (
+            {p.relative_to(root) for p in root.rglob("*.js")} for root in (folder, STATIC)
+        )
+        assert written == own
+        text = (folder / "twin" / "twin.js").read_text(encoding="utf-8")
+        head, tail = '(self.piecesModules ??= {})["twin/twin"] = ', ";\nself.pieces?.arrived();\n"
         source = json.loads(text.removeprefix(head).removesuffix(tail))
-        assert source == (STATIC / "twin.js").read_text(encoding="utf-8")
+        assert source == (STATIC / "twin" / "twin.js").read_text(encoding="utf-8")
         style = (folder / "pieces.css").read_text(encoding="utf-8")
-        for sheet in STATIC.glob("*.css"):
+        for sheet in STATIC.rglob("*.css"):
             assert sheet.read_text(encoding="utf-8").strip() in style
 
 
@@ -307,6 +378,18 @@ class TestLeanPages:
         assert "doc-biblioentry" not in once
         lean_pages.drop_unwanted(app, None)
         assert page.read_text() == once
+
+    @pytest.mark.parametrize(("body", "kept"), [('<p class="sd-x">', True), ("<p>", False)])
+    def test_tabs_and_cards_load_only_where_they_are(self, tmp_path, body, kept):
+        page = tmp_path / "one.html"
+        page.write_text(
+            '<link rel="stylesheet" href="_static/sphinx-design.min.css?v=1" />'
+            f'<script defer src="_static/design-tabs.js?v=1"></script>{body}'
+        )
+        app = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=str(tmp_path))
+        lean_pages.drop_unwanted(app, None)
+        assert ("sphinx-design" in page.read_text()) == kept
+        assert ("design-tabs" in page.read_text()) == kept
 
     def test_a_failed_build_is_left_alone(self, tmp_path):
         page = tmp_path / "one.html"
@@ -390,6 +473,18 @@ class TestNotebookForm:
         form = notebook_form.committed_form(messy)
         assert form.cells[0].source == notebook_form.setup_cell()
         assert notebook_form.repository() in form.cells[0].source
+
+    def test_the_set_up_cell_brings_what_the_chapter_imports_in_its_version(self):
+        project = notebook_form.package()
+        assert set(notebook_form.EXTRAS) == set(project["optional-dependencies"])
+        source = f"git+{notebook_form.repository()}@v{project['version']}"
+        for code, wanted in (
+            ("import torch\nx = 'import bertviz'", "pieces"),
+            ("from pieces.bertviz import head_view", "pieces[bertviz]"),
+            ("if True:\n    from transformers.models import t5", "pieces[checkpoints]"),
+            ("import bertviz\nimport transformers", "pieces[checkpoints,bertviz]"),
+        ):
+            assert f'"{wanted} @ {source}"' in notebook_form.setup_cell(code)
 
     def test_is_its_own_form(self, messy):
         once = notebook_form.text_of(notebook_form.committed_form(messy))

@@ -13,7 +13,7 @@ from axe import violations
 from browser import PAINTED, ROOT, opened, served
 from notebook_form import committed_form
 from pieces import masks
-from pieces.source import code
+from pieces.book.source import code
 
 CONF = f"""
 import sys

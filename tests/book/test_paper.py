@@ -5,7 +5,7 @@ import pytest
 from axe import violations
 from browser import PAINTED, ROOT, opened
 
-CHAPTERS = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("*.ipynb"))]
+CHAPTERS = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))]
 A4 = 718  # 190 mm between margins, in px
 # Code that paper would cut off at its right, in a sentence or a block.
 BEYOND = """(width) => [...document.querySelectorAll(".bd-article :is(p code, pre)")]

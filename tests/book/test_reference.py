@@ -23,7 +23,7 @@ INNER = {  # what is of use to the package itself only
     "pieces.checkpoints.layouts",
     "pieces.checkpoints.rope",
 }
-FAMILIES = re.compile(r"pieces\.(checkpoints\.\w+|zoo\.\w+|widgets.*|exercises.*)")
+FAMILIES = re.compile(r"pieces\.(checkpoints\.\w+|zoo\.\w+|widgets.*|book\.(exercises|figures).*)")
 
 
 def modules():

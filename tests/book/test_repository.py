@@ -7,13 +7,15 @@ import tomllib
 import nbformat
 import pytest
 import yaml
-from transformers import GPT2Config as HFConfig
-from transformers import GPT2LMHeadModel
 
+import lazily
 from browser import ROOT
+
+hf = lazily.Module("transformers")
 
 BINDER = (ROOT / "binder" / "requirements.txt").read_text(encoding="utf-8").splitlines()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PINNED = "actions/checkout@" + 40 * "0"  # a tag can be moved, a commit cannot
 TEXTS = ("README.md", "CONTRIBUTING.md", "LICENSE-text.md", "CHANGELOG.md")
 
 
@@ -61,23 +63,27 @@ def test_scripts_run(path):
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_workflow(path):
-    flow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    flow = yaml.safe_load(text)
     assert flow["name"] == path.stem
     assert flow[True], "no events"  # YAML reads the key `on` as True
     assert flow["permissions"] == {"contents": "read"}
     for job in flow["jobs"].values():
         assert job["timeout-minutes"] <= 45
         for step in job["steps"]:
-            assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step.get("uses", "a/b@v1")), step
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step.get("uses", PINNED)), step
             made = re.findall(r"^make ([a-z-]+)", step.get("run", ""), flags=re.M)
             assert set(made) <= commands(), step
+    actions = re.findall(r"uses: .*", text)
+    unsaid = [action for action in actions if not re.search(r" # v\d+\.\d+\.\d+$", action)]
+    assert unsaid == [], "say which version a commit is"
 
 
 def test_workflows_are_those_of_the_design():
     flows = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in WORKFLOWS}
     assert set(flows) == {"test", "lowest", "gpu", "book", "links"}
     (cpu,) = flows["test"]["jobs"].values()
-    assert cpu["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    assert cpu["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
     assert cpu["steps"][-1] == {"run": ".ci/run"}
     (cuda,) = flows["gpu"]["jobs"].values()
     assert "gpu" in cuda["runs-on"]
@@ -102,7 +108,7 @@ def test_the_address_stands_in_one_place():
         capture_output=True,
         text=True,
     ).stdout.split("\n")
-    # the notebooks' set-up cells are written from it, see _ext/notebook_form.py
+    # the notebooks' set-up cells are written from it, see tools/notebook_form.py
     texts = [ROOT / n for n in listed if n and not n.endswith((".ipynb", ".woff2", "_config.yml"))]
     found = [
         str(t) for t in texts if t.is_file() and owner_and_name in t.read_text("utf-8", "ignore")
@@ -151,7 +157,7 @@ def test_readme_examples_run(tmp_path, capsys):
 
     sizes = {"n_layer": 1, "n_head": 2, "n_embd": 8, "vocab_size": 9, "n_positions": 16}
     special = {"bos_token_id": 0, "eos_token_id": 0}
-    GPT2LMHeadModel(HFConfig(**sizes, **special)).save_pretrained(tmp_path)
+    hf.GPT2LMHeadModel(hf.GPT2Config(**sizes, **special)).save_pretrained(tmp_path)
     capsys.readouterr()
     exec(compile(exchanged(checkpoint, "path/to/a/saved/model", str(tmp_path)), "", "exec"), names)
     assert re.match(r"tensor\(\[\[1, 2, 3(, \d){5}\]\]\)", capsys.readouterr().out)

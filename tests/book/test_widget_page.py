@@ -26,7 +26,7 @@ def run(*arguments):
 def test_the_page_is_alive(chromium, call):
     said = run(call)
     assert said.returncode == 0, said.stderr
-    address = said.stdout.split()[-1]
+    (address,) = (word for word in said.stdout.split() if word.startswith("file:"))
     with opened(chromium, address, width=800) as page:
         assert page.record.errors == []
         assert page.locator(".pieces-live").get_attribute("data-state") == "live"

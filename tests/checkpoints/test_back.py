@@ -6,12 +6,14 @@ import random
 
 import pytest
 import torch
-import transformers as hf
 
+import lazily
 from pieces.checkpoints import FAMILIES as ALL
 from pieces.checkpoints import from_folder, from_transformers, to_transformers
 from pieces.models.llama import LlamaConfig, llama
 from tiny import FAMILIES, config_of, tokens
+
+hf = lazily.Module("transformers")
 
 SEEDS = range(4)
 ABOUT_THE_FILE = {"architectures", "dtype", "transformers_version", "_name_or_path"}
@@ -38,7 +40,7 @@ def t5(draw, seed):
 
 
 OTHERS = {"BertModel": bert, "BertForMaskedLM": bert, "T5ForConditionalGeneration": t5}
-NAMES = {kind.__name__: family for family, (_, kind) in FAMILIES.items()}
+NAMES = {kind: family for family, (_, kind) in FAMILIES.items()}
 
 
 def drawn(name, seed):

@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import pytest
 import torch
-import transformers as hf
 
+import lazily
 from pieces import masks
 from pieces.checkpoints import from_folder, from_transformers, to_transformers
 from pieces.models.bert import bert_masked_lm
 
-KINDS = {"BertModel": hf.BertModel, "BertForMaskedLM": hf.BertForMaskedLM}
+hf = lazily.Module("transformers")
+
+KINDS = ("BertModel", "BertForMaskedLM")
 EACH = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -26,7 +28,7 @@ def theirs(kind, seed, **changes):
         "layer_norm_eps": draw.choice([1e-12, 1e-3]),
     } | changes)  # fmt: skip
     torch.manual_seed(seed)
-    model = KINDS[kind](config).eval()
+    model = getattr(hf, kind)(config).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.25)

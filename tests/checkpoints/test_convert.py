@@ -11,7 +11,7 @@ from pieces.models.gpt2 import GPT2Config, gpt2
 from pieces.models.llama import LlamaConfig, llama
 from pieces.models.mixtral import MixtralConfig, mixtral
 from pieces.positions import DynamicNTK, NTKAware, Rotary
-from tiny import FAMILIES, ROPES, SEEDS, config_of, theirs, tokens
+from tiny import FAMILIES, ROPES, SEEDS, config_of, hf, theirs, tokens
 
 
 def starting(text):
@@ -38,7 +38,7 @@ def test_there_and_back_is_the_same_model(family, seed):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_weights_are_copies_in_the_same_dtype_and_mode(family):
-    model = FAMILIES[family][1](config_of(family, 1)).to(torch.bfloat16).train()
+    model = getattr(hf, FAMILIES[family][1])(config_of(family, 1)).to(torch.bfloat16).train()
     ours = from_transformers(model)
     assert ours.training
     assert {p.dtype for p in ours.parameters()} == {torch.bfloat16}
@@ -108,7 +108,7 @@ class Fake(torch.nn.Module):
 def test_an_option_that_is_not_ours_is_refused_by_name(family, options, text):
     config = config_of(family, 0)
     given = type(config)(**config.to_dict() | options)
-    model = type(FAMILIES[family][1].__name__, (Fake,), {})(given)
+    model = type(FAMILIES[family][1], (Fake,), {})(given)
     with pytest.raises(ValueError, match=starting(text)):
         from_transformers(model)
 
@@ -163,3 +163,22 @@ def test_a_tied_head_that_differs_is_refused():
     model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight + 1)
     with pytest.raises(ValueError, match=r"lm_head.weight = 'a weight of its own'"):
         from_transformers(model)
+
+
+@pytest.mark.parametrize("turned", [1, 3, 5])
+def test_a_part_of_a_head_that_cannot_turn_in_pairs_is_refused(turned):
+    """A loader is asked like anyone else: of one dimension it made wrong logits in silence."""
+    config = config_of("gpt_neox", 0)
+    config.rope_parameters = dict(config.rope_parameters, partial_rotary_factor=turned / 16)
+    model = getattr(hf, FAMILIES["gpt_neox"][1])(config)
+    with pytest.raises(ValueError, match=starting(f"rotary_dim = {turned}: must be even")):
+        from_transformers(model)
+
+
+def test_a_window_that_no_layer_uses_comes_back():
+    model = theirs("qwen2", 4)
+    assert set(model.config.layer_types) == {"full_attention"}
+    assert model.config.sliding_window is not None
+    back = to_transformers(from_transformers(model)).config
+    for name in ("sliding_window", "layer_types", "use_sliding_window"):
+        assert getattr(back, name) == getattr(model.config, name)

@@ -5,13 +5,15 @@ import re
 
 import pytest
 import torch
-import transformers as hf
 from safetensors.torch import load_file, save_file
 
+import lazily
 from pieces.checkpoints import FAMILIES as ALL
 from pieces.checkpoints import from_folder, from_transformers
 from pieces.checkpoints.names import layered, whole_table
 from tiny import FAMILIES, theirs, tokens
+
+hf = lazily.Module("transformers")
 
 
 def starting(text):

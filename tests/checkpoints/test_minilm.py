@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
-import transformers as hf
 
+import lazily
 from pieces.checkpoints import from_folder, to_transformers
+
+hf = lazily.Module("transformers")
 
 TEXTS = ["A man is eating food.", "Someone eats a meal.", "The sky is full of stars tonight."]
 

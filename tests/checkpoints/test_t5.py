@@ -4,12 +4,14 @@ import random
 
 import pytest
 import torch
-import transformers as hf
 
+import lazily
 from pieces import masks
 from pieces.beam_search import beam_search
 from pieces.checkpoints import from_folder, from_transformers
 from pieces.generate import generate
+
+hf = lazily.Module("transformers")
 
 SEEDS = range(4)
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pieces.exercises import attention as check
+from pieces.book.exercises import attention as check
 
 
 def right(query, keys, values):

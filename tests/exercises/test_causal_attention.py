@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pieces import masks
-from pieces.exercises import causal_attention as check
+from pieces.book.exercises import causal_attention as check
 
 
 def window(T, size, prefix_len):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pieces.exercises import feed_forward as check
+from pieces.book.exercises import feed_forward as check
 
 
 def swish(x):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieces.exercises import llama as check
+from pieces.book.exercises import llama as check
 
 
 def size(c, *, matrices=3, norms=1, per_block=2, head=True, tied=True, shared=True, output=True,

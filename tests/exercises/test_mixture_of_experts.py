@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pieces.exercises import mixture_of_experts as check
+from pieces.book.exercises import mixture_of_experts as check
 
 
 def solution(x, W_g, experts, k, *, over=-1, first=False, weigh=True, largest=True, flip=False):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pieces.exercises import multi_head_attention as check
+from pieces.book.exercises import multi_head_attention as check
 
 
 def solution(

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pieces.exercises import norm_placement as check
+from pieces.book.exercises import norm_placement as check
 
 
 def solution(connection, d_model, *, sublayer=torch.zeros_like, x=None, turned=False):

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from pieces.exercises import normalisation as check
+from pieces.book.exercises import normalisation as check
 
 
 def in_loops(x, gain, shift, eps):

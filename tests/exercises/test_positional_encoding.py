@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pieces.exercises import positional_encoding as check
+from pieces.book.exercises import positional_encoding as check
 
 
 def solution(x, positions, base, *, step=2, way=1, sign=1, rows=False, first=0, pairs="halves"):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pieces.exercises import self_attention as check
+from pieces.book.exercises import self_attention as check
 
 
 def right(X, Wq, Wk, Wv):

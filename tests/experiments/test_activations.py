@@ -1,9 +1,11 @@
 import json
+import statistics
 
 import pytest
 import torch
 
 import activations
+from pieces.book import measured
 from pieces.feedforward import two_thirds
 
 
@@ -49,21 +51,92 @@ def test_zeros_are_of_relu_and_a_dead_unit_is_0_at_every_word(monkeypatch):
     assert activations.zeros(activations.model_of("SwiGLU", 0))["dead"] == 0
 
 
-def test_each_network_takes_its_best_rate():
-    runs = [run("ReLU", 100, 0.1, 2.0), run("ReLU", 100, 0.2, 1.0), run("GELU", 100, 0.1, 0.5)]
+def tried(network, *means):
+    """Runs of two seeds around each mean, at the rates 0.1, 0.2, ..."""
+    return [
+        run(network, seed, round(0.1 * n, 1), mean + off)
+        for n, mean in enumerate(means, 1)
+        for seed, off in ((100, -0.4), (101, 0.4))
+    ]
+
+
+def test_a_rate_is_chosen_by_the_mean_of_several_seeds():
+    runs = tried("ReLU", 2.0, 1.0, 1.5) + tried("GELU", 0.1, 0.2, 0.0, 0.3)
+    lucky = [one | {"above_floor": 0.3} if one["lr"] == 0.3 else one for one in runs[:5]]
     assert activations.best_rate(runs, "ReLU") == 0.2
-    both = {"rates": [*runs, run("SwiGLU", 100, 0.3, 1), run("GeGLU", 100, 0.4, 1)]}
-    wanted = list(activations.wanted("seeds", both, (5,)))
-    assert [(n, seed, lr) for n, seed, lr, _ in wanted] == [
-        ("ReLU", 5, 0.2), ("GELU", 5, 0.1), ("SwiGLU", 5, 0.3), ("GeGLU", 5, 0.4)]  # fmt: skip
+    assert activations.best_rate([*lucky, runs[5]], "ReLU") == 0.2
+    assert activations.best_rate(runs, "GELU") == 0.3
+
+
+@pytest.mark.parametrize("means", [(1.0, 2.0, 3.0), (3.0, 2.0, 1.0)])
+def test_a_rate_at_the_edge_of_the_grid_is_refused(means):
+    with pytest.raises(ValueError, match="at the edge; widen RATES"):
+        activations.best_rate(tried("ReLU", *means), "ReLU")
+
+
+def test_a_grid_with_holes_chooses_nothing():
+    with pytest.raises(ValueError, match="not every rate has every seed"):
+        activations.best_rate(tried("ReLU", 2.0, 1.0, 1.5)[:-1], "ReLU")
+
+
+def test_each_network_is_judged_at_the_rate_it_chose():
+    best = zip(activations.NETWORKS, ((3, 1, 2, 3), (3, 2, 1, 3)) * 2, strict=True)
+    record = {"rates": [one for name, means in best for one in tried(name, *means)]}
+    record["seeds"] = [run("ReLU", 0, 0.2, 0.5), run("ReLU", 1, 0.3, 0.5)]
+    wanted = list(activations.wanted("seeds", record, (5,)))
+    assert record["chosen"] == {"ReLU": 0.2, "GELU": 0.3, "SwiGLU": 0.2, "GeGLU": 0.3}
+    assert [(n, lr) for n, _, lr, _ in wanted] == list(record["chosen"].items())
+    assert {seed for _, seed, *_ in wanted} == {5}
+    assert [one["seed"] for one in record["seeds"]] == [0]  # at another rate: forgotten
+
+
+class TestRecord:
+    """What is committed: a whole grid, and judges who did not choose."""
+
+    def test_has_every_seed_at_every_rate(self):
+        record = measured.record_of("activations")
+        found = [(one["network"], one["seed"], one["lr"]) for one in record["rates"]]
+        assert len(found) == len(set(found))
+        assert set(found) == {(n, s, lr) for n, s, lr, _ in activations.wanted("rates", {}, ())}
+
+    def test_is_judged_at_the_chosen_rates_by_other_seeds(self):
+        record = measured.record_of("activations")
+        best = {n: activations.best_rate(record["rates"], n) for n in activations.NETWORKS}
+        assert record["chosen"] == best
+        found = [(one["network"], one["seed"], one["lr"]) for one in record["seeds"]]
+        assert sorted(found) == sorted(
+            (n, seed, lr) for n, lr in best.items() for seed in activations.SEEDS
+        )
+        assert not set(activations.SEEDS) & set(activations.CHOOSING)
+        assert {one["steps"] for one in record["seeds"]} == {activations.STEPS}
+
+    def test_has_the_rate_beside_where_two_were_nearly_as_good(self):
+        """SwiGLU's two best rates differ by less than the seeds that chose."""
+        record = measured.record_of("activations")
+        ends = {
+            lr: [
+                r["above_floor"]
+                for r in record["rates"]
+                if (r["network"], r["lr"]) == ("SwiGLU", lr)
+            ]
+            for lr in (record["chosen"]["SwiGLU"], activations.BESIDE["SwiGLU"])
+        }
+        first, second = ends.values()
+        gap = abs(statistics.fmean(first) - statistics.fmean(second))
+        assert gap < min(statistics.stdev(first), statistics.stdev(second))
+        judged = {(one["network"], one["lr"]): 0 for one in record["beside"]}
+        assert judged.keys() == activations.BESIDE.items()
+        assert 3 <= len({one["seed"] for one in record["beside"]} & set(activations.SEEDS))
 
 
 def test_what_is_kept_is_opened_again_and_of_another_set_up_forgotten(place, monkeypatch):
     record = activations.opened()
     assert record["rates"] == record["seeds"] == []
-    record["rates"].append(run("ReLU", 100, 0.1, 2.0))
+    record["rates"] += [run("ReLU", 100, lr, 2.0) for lr in (activations.RATES[0], 0.5)]
+    record["chosen"] = {"ReLU": 0.1}
     activations.keep(record)
-    assert activations.opened()["rates"] == record["rates"]
+    assert activations.opened()["rates"] == record["rates"][:1]  # 0.5 is no longer on the grid
+    assert activations.opened()["chosen"] == {"ReLU": 0.1}
     kept, packaged = (p / "activations.json" for p in (place, place / "packaged"))
     assert json.loads(kept.read_text()) == json.loads(packaged.read_text())
     monkeypatch.setattr(activations, "ROWS", 7)

@@ -46,9 +46,9 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(monkeypatch, *options):
+def run(monkeypatch, *options, experiment=EXPERIMENT):
     monkeypatch.setattr(sys, "argv", ["copier.py", *options])
-    common.run(EXPERIMENT)
+    common.run(experiment)
 
 
 def shipped(place):
@@ -106,7 +106,7 @@ def test_a_broken_run_goes_on_where_it_was(place, monkeypatch):
     whole = weights(place)
     (place / "copier.safetensors").unlink()
     real = common.train
-    monkeypatch.setattr(common, "train", broken(real))
+    monkeypatch.setattr(common, "train", broken(real, iter(range(4)), 2))
     with pytest.raises(KeyboardInterrupt):
         run(monkeypatch, "--seeds", "0")
     assert list((place / "unfinished").iterdir())
@@ -115,20 +115,65 @@ def test_a_broken_run_goes_on_where_it_was(place, monkeypatch):
     assert weights(place) == whole
 
 
-def broken(train):
-    """A training loop whose fifth batch never comes."""
+def broken(train, count, every):
+    """A training loop in which after so many batches no other comes."""
 
     def loop(model, draw, config, **options):
-        count = iter(range(4))
-
         def interrupted(*args, **more):
             if next(count, None) is None:
                 raise KeyboardInterrupt
             return draw(*args, **more)
 
-        return train(model, interrupted, config, **options | {"save_every": 2})
+        return train(model, interrupted, config, **options | {"save_every": every})
 
     return loop
+
+
+class Counted:
+    """A draw that counts how often it is asked."""
+
+    asked = 0
+
+    def __call__(self, *given, **more):
+        self.asked += 1
+        return TASK.batch(*given, **more)
+
+
+def taught():
+    """The same experiment with a lesson before it."""
+    lesson, last = Counted(), Counted()
+    config = TrainConfig(steps=4, batch_size=2, lr=0.02, warmup=1)
+    return lesson, last, replace(EXPERIMENT, draw=last, lessons=(common.Part(config, lesson),))
+
+
+def test_the_record_says_all_steps_that_were_run(place, monkeypatch):
+    lesson, last, experiment = taught()
+    run(monkeypatch, "--seeds", "0", experiment=experiment)
+    told, (own,) = shipped(place).record, kept(place)["runs"]
+    assert (lesson.asked, last.asked) == (4, 6)
+    assert told.steps == own["steps"] == own["curve"][-1][0] == 10
+    assert told.parts == own["parts"] == [{"steps": 4, "lr": 0.02}, {"steps": 6, "lr": 0.003}]
+    assert told.seeds[0]["steps"] == 10
+    assert [part["batch_size"] for part in kept(place)["lessons"]] == [2]
+    assert not list((place / "unfinished").iterdir())
+
+
+@pytest.mark.parametrize("last", [2, 7])
+def test_a_run_broken_in_its_lesson_or_after_it_goes_on(place, monkeypatch, last):
+    *_, experiment = taught()
+    run(monkeypatch, "--seeds", "0", experiment=experiment)
+    whole = weights(place)
+    (place / "copier.safetensors").unlink()
+    real, count = common.train, iter(range(last))
+    monkeypatch.setattr(common, "train", broken(real, count, 1))
+    with pytest.raises(KeyboardInterrupt):
+        run(monkeypatch, "--seeds", "0", experiment=experiment)
+    lesson, rest, experiment = taught()
+    monkeypatch.setattr(common, "train", real)
+    run(monkeypatch, "--seeds", "0", experiment=experiment)
+    assert lesson.asked + rest.asked == 10 - last
+    assert weights(place) == whole
+    assert shipped(place).record.steps == 10
 
 
 def test_what_is_too_large_is_not_shipped(place, monkeypatch):

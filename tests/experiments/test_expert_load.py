@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import expert_load
-from pieces.measured import record_of
+from pieces.book.measured import record_of
 from pieces.moe import Routing, route_unnormalised
 
 RECORD = json.loads(expert_load.PLACE.read_text("utf-8"))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import expert_speed
-from pieces.measured import record_of
+from pieces.book.measured import record_of
 
 RECORD = json.loads(expert_speed.RECORD.read_text("utf-8"))
 

@@ -7,7 +7,7 @@ from torch import nn
 import llama_switches
 from pieces.feedforward import GatedFeedForward
 from pieces.norms import RMSNorm
-from pieces.positions import Rotary
+from pieces.positions import PositionalEncoding, Rotary
 from pieces.residual import PreNorm
 
 
@@ -20,7 +20,9 @@ def test_each_switch_turns_off_one_part_and_the_last_model_all_of_them():
     assert off == {
         "recommended": set(), "LayerNorm": {"norm"}, "GELU": {"gated"},
         "sinusoids": {"position"}, "Post-Norm": {"residual"}, "none of the four": set(on),
+        "no positions": {"position"},
     }  # fmt: skip
+    assert type(llama_switches.built("no positions", 0).position) is PositionalEncoding
 
 
 def test_the_recommended_model_has_what_the_text_recommends():
@@ -43,17 +45,44 @@ def test_all_have_nearly_as_many_weights_and_start_from_the_same_words():
     assert all(torch.equal(words[0], other) for other in words)
 
 
-def test_each_takes_its_best_rate_on_seeds_of_its_own():
-    runs = [
-        {"model": m, "seed": llama_switches.RATES_SEED, "lr": lr, "above_floor": above}
+def tried(rates, seeds=llama_switches.RATES_SEEDS):
+    """Runs of each model at these rates, which end at these distances."""
+    return [
+        {"model": m, "seed": seed, "lr": lr, "steps": 7, "above_floor": above}
         for m in llama_switches.MODELS
-        for lr, above in ((0.1, 2.0), (0.2, 1.0))
+        for seed in seeds
+        for lr, above in rates.items()
     ]
+
+
+def test_each_takes_its_best_rate_on_seeds_of_its_own():
+    runs = tried({0.1: 2.0, 0.2: 1.0})
     runs.append(runs[0] | {"seed": 0, "above_floor": 0.0})
     wanted = llama_switches.wanted("seeds", runs, 7)
     assert {run["lr"] for run in wanted} == {0.2}
-    assert llama_switches.RATES_SEED not in {run["seed"] for run in wanted}
+    assert not {run["seed"] for run in wanted} & set(llama_switches.RATES_SEEDS)
     assert len(wanted) == len(llama_switches.SEEDS) * len(llama_switches.MODELS)
+
+
+def test_the_best_rate_is_that_of_the_mean():
+    runs = [
+        {"model": "GELU", "seed": seed, "lr": lr, "above_floor": above}
+        for lr, ends in ((0.1, (0.5, 2.0)), (0.2, (1.0, 1.0)))
+        for seed, above in zip(llama_switches.RATES_SEEDS, ends, strict=True)
+    ]
+    assert llama_switches.best_rate(runs, "GELU") == 0.2
+
+
+@pytest.mark.parametrize(
+    ("ends", "following"),
+    [((1.0, 2.0, 3.0), {2.5e-3}), ((3.0, 2.0, 1.0), {4e-2}), ((2.0, 1.0, 3.0), set())],
+)
+def test_rates_go_on_until_the_best_lies_between_two(ends, following):
+    runs = tried(dict(zip(llama_switches.RATES, ends, strict=True)))
+    assert {run["lr"] for run in llama_switches.wanted("rates", runs, 7)} == following
+    half = tried(dict.fromkeys(llama_switches.RATES, 1.0), seeds=llama_switches.RATES_SEEDS[:1])
+    asked = llama_switches.wanted("rates", half, 7)
+    assert {run["lr"] for run in asked} == set(llama_switches.RATES)
 
 
 def test_the_record_holds_every_run_and_the_package_the_same(monkeypatch):
@@ -63,6 +92,7 @@ def test_the_record_holds_every_run_and_the_package_the_same(monkeypatch):
         llama_switches.RECORD, llama_switches.about(),
         llama_switches.wanted("seeds", record["runs"], llama_switches.CONFIG.steps),
     )  # fmt: skip
+    assert not llama_switches.wanted("rates", record["runs"], llama_switches.CONFIG.steps)
     assert all(run["curve"][-1][1] == run["above_floor"] for run in record["runs"])
 
 

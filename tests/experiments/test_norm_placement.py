@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import norm_placement
-from pieces import measured
+from pieces.book import measured
 from pieces.losses import next_token_loss
 from pieces.residual import DeepNorm, PostNorm, PreNorm, SandwichNorm, deepnorm_alpha_beta
 from pieces.widgets import norm_placement as widget
@@ -156,8 +156,18 @@ class TestRecord:
 
     def test_is_what_the_package_carries(self):
         name = "norm_placement.json"
-        packaged = norm_placement.ROOT / "src" / "pieces" / "measured" / name
+        packaged = norm_placement.ROOT / "src" / "pieces" / "book" / "measured" / name
         assert norm_placement.RECORD.read_bytes() == packaged.read_bytes()
+
+    def test_says_what_its_models_are(self):
+        record = measured.record_of("norm_placement")
+        told = record["training"]
+        assert {line["steps"] for line in record["race"]} == {told["steps"]} == {160}
+        own = norm_placement.started(0, "pre", 2, "plain", **norm_placement.NARROW)
+        assert own.embedding.weight.shape[1] == told["d_model"]
+        assert own.stack.blocks[0].feed_forward.up.weight.shape[0] == told["d_ff"]
+        seen = norm_placement.started(0, "pre", 2, "plain").embedding.weight.shape[1]
+        assert seen == record["inside"]["d_model"]
 
     def test_has_every_setting_and_every_seed(self):
         record = measured.record_of("norm_placement")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import norm_speed
-from pieces.measured import record_of
+from pieces.book.measured import record_of
 
 RECORD = json.loads(norm_speed.RECORD.read_text("utf-8"))
 
@@ -47,20 +47,3 @@ def test_the_record_is_of_this_script_and_names_no_machine():
     told = {"rounds", "threads", "precision", "norms", "block"}
     assert set(RECORD) == told, "ratios, and nothing of the machine"
     assert record_of("norm_speed") == RECORD
-
-
-def test_the_chapter_prints_the_records_numbers():
-    chapter = norm_speed.RECORD.parents[3] / "chapters" / "10_normalisation.ipynb"
-    text = " ".join(
-        "".join(cell["source"]) for cell in json.loads(chapter.read_text("utf-8"))["cells"]
-    )
-    row = next(one for one in RECORD["norms"] if (one["T"], one["D"]) == (256, 512))
-    written, fused, block = row["written"], row["fused"], RECORD["block"]
-    told = (
-        "takes {median:.2f} of LayerNorm's time (quartiles {low:.2f} and {high:.2f})", written,
-        "takes {median:.2f} times as long ({low:.2f} to {high:.2f})", fused,
-    )  # fmt: skip
-    for sentence, numbers in zip(told[::2], told[1::2], strict=True):
-        assert sentence.format(**numbers) in text
-    assert f"{100 * block['norms_of_block']['median']:.1f} % of the time of their block" in text
-    assert f"takes {block['rms_block']['median']:.2f} of the time of one" in text

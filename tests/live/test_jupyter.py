@@ -248,9 +248,9 @@ def explorer(page):
 def test_run_all_brings_every_widget_alive(page):
     explorer(page).wait_for()
     assert explorer(page).is_visible()
-    made = CHAPTER.read_text(encoding="utf-8")
-    for name, shape in (("FillMask(", "fill-mask"), ("PredictNumber(", "predict-number")):
-        assert page.locator(f".pieces-{shape}").count() == made.count(name)
+    asked = CHAPTER.read_text(encoding="utf-8").count('"ask(')
+    shown = page.locator(":is(.pieces-fill-mask, .pieces-predict-number)")
+    assert shown.count() == asked > 0
     failed = page.evaluate(
         """() => window.jupyterapp.shell.currentWidget.content.widgets
           .flatMap((cell) => cell.model.outputs?.toJSON() ?? [])

@@ -90,6 +90,13 @@ def test_the_record_changes_alone():
     assert all(torch.equal(first[name], second[name]) for name in first)
 
 
+def test_how_far_a_model_is_from_perfect():
+    assert unpack(packed()).record.above_floor == 0.25
+    lost = with_record(packed(), {"loss": 2.0})
+    with pytest.raises(AttributeError, match=r"no 'above_floor'; it has \['loss'\]"):
+        _ = unpack(lost).record.above_floor
+
+
 def test_an_unknown_field_of_the_record_is_named():
     with pytest.raises(AttributeError, match=r"no 'lost'.*'floor'"):
         _ = unpack(packed()).record.lost

@@ -1,5 +1,6 @@
 """The models that are shipped: they load, they are as good as their records say."""
 
+import importlib
 import json
 import math
 
@@ -27,7 +28,8 @@ def test_it_loads_ready_for_inference(name):
     model, task, told = vars(load(name)).values()
     assert not model.training
     assert all(weight.dtype == torch.float32 for weight in model.parameters())
-    assert {"seed", "steps", "loss", "floor", "accuracy", "parameters", "loss_float32"} <= set(told)
+    wanted = {"seed", "steps", "parts", "loss", "floor", "accuracy", "parameters", "loss_float32"}
+    assert wanted <= set(told)
     assert sum(p.numel() for p in model.parameters()) == told.parameters
     assert model.config.vocab_size == task.vocab_size
     assert path_of(name).stat().st_size <= 1_000_000
@@ -44,6 +46,18 @@ def test_its_record_is_the_committed_one(name):
     assert kept["config"] == metadata_of(path_of(name).read_bytes())["config"]
 
 
+@each
+def test_its_record_has_the_steps_of_its_script(name):
+    """All of them, those of its lessons too, and each rate."""
+    plan, told = importlib.import_module(name).EXPERIMENT, load(name).record
+    configs = [*(lesson.config for lesson in plan.lessons), plan.config]
+    assert told.parts == [{"steps": one.steps, "lr": one.lr} for one in configs]
+    assert told.steps == sum(one.steps for one in configs)
+    for run in (*told.seeds, *records(name)["runs"]):
+        assert run["steps"] == sum(part["steps"] for part in run["parts"])
+    assert all(run["curve"][-1][0] <= run["steps"] for run in records(name)["runs"])
+
+
 @pytest.mark.parametrize("name", STORIES)
 def test_stories_are_told_as_well_as_the_record_says(name):
     """Measured again, on other held-out stories."""
@@ -51,14 +65,24 @@ def test_stories_are_told_as_well_as_the_record_says(name):
     found = held_out.stories(shipped.model, shipped.task, rows=200, seed=99)
     told = shipped.record
     assert found["floor"] == pytest.approx(told.floor, abs=0.03)
-    assert found["loss"] - found["floor"] == pytest.approx(told.loss - told.floor, abs=0.01)
+    assert found["loss"] - found["floor"] == pytest.approx(told.above_floor, abs=0.01)
     assert found["accuracy"] == pytest.approx(told.accuracy, abs=0.02)
     assert told.loss == pytest.approx(told.loss_float32, abs=0.005)
 
 
 def test_the_stories_llama_is_near_the_floor():
-    told = load("stories_llama").record
-    assert told.loss - told.floor <= 0.02
+    assert load("stories_llama").record.above_floor <= 0.02
+
+
+def test_the_stories_moe_is_near_the_floor_and_began_from_the_shipped_llama():
+    """Its words are still where the LLaMA's are."""
+    moe, llama = load("stories_moe"), load("stories_llama")
+    assert moe.record.above_floor <= 0.05
+    wanted = {"name": "stories_llama", "seed": llama.record.seed, "steps": llama.record.steps}
+    assert moe.record.begun_from == wanted
+    own, theirs = moe.model.state_dict(), llama.model.state_dict()
+    a, b = (one["embedding.weight"].flatten() for one in (own, theirs))
+    assert torch.cosine_similarity(a, b, dim=0) > 0.9
 
 
 @pytest.mark.parametrize("name", TRANSLATORS)

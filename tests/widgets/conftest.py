@@ -7,7 +7,7 @@ import pytest
 from desk import Desk
 from playwright.sync_api import Browser, Error, Locator
 
-from browser import PAINTED
+from browser import PAINTED, Bench
 
 ACTS = [
     "blur",
@@ -34,6 +34,19 @@ ACTS = [
 def desk(chromium: Browser) -> Desk:
     """Where a primitive of the kit is called alone."""
     return Desk(chromium)
+
+
+@pytest.fixture(scope="module")
+def depicted(bench: Bench, request: pytest.FixtureRequest) -> Iterator[tuple]:
+    """A page with one of a widget's pictures, prepared to be read, and the widget."""
+    from oracle import recorded
+    from trials import prepare
+
+    make, hands = request.param
+    widget = make()
+    with recorded(bench, widget) as page:
+        prepare(page, hands)
+        yield page, widget
 
 
 def waits(act: Callable) -> Callable:

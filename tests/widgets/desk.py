@@ -79,7 +79,9 @@ class Desk:
             f"<style>{COLUMN}{self.style}</style></head><body><main></main></body></html>"
         )
         page.evaluate(RECORDER)
-        page.evaluate(SETUP, [self.url(name) for name in ("kit", "dom", "words", *modules)])
+        page.evaluate(
+            SETUP, [self.url(name) for name in ("kit/kit", "kit/dom", "kit/words", *modules)]
+        )
         try:
             yield page
             assert page.record.errors == []

@@ -36,10 +36,16 @@ RECORD = """(() => {
   };
   after("fillRect", (b, ...r) => marks(b).push(
     { kind: "rect", box: box(b, ...r), colour: named(b.fillStyle) }));
-  after("strokeRect", (b, ...r) => marks(b).push(
+  after("strokeRect", (b, ...r) => b.lineWidth < 3 && marks(b).push( // its halo is wider
     { kind: "ring", box: box(b, ...r), colour: named(b.strokeStyle) }));
   after("fillText", (b, text, x, y) => marks(b).push(
-    { kind: "text", text: String(text), at: corner(b, x, y) }));
+    { kind: "text", text: String(text), at: corner(b, x, y), size: parseFloat(b.font) }));
+  // A corner in the colour of what was: where its path begins, and how it is filled.
+  const begun = new WeakMap();
+  after("beginPath", (b) => begun.delete(b));
+  after("moveTo", (b, x, y) => { if (!begun.has(b)) begun.set(b, corner(b, x, y)); });
+  after("fill", (b) => { if (begun.has(b)) marks(b).push(
+    { kind: "corner", at: begun.get(b), colour: named(b.fillStyle) }); });
   after("clearRect", (b, x, y, w, h) => {
     const [left, top, right, bottom] = box(b, x, y, w, h);
     const whole = right >= b.canvas.width - 1 && bottom >= b.canvas.height - 1;
@@ -70,7 +76,7 @@ RECORD = """(() => {
       ...(mark.box && { box: scaled(mark.box) }), ...(mark.at && { at: scaled(mark.at) }) }));
   };
 })();"""
-CANVASES = """(root) => [...root.querySelectorAll(".p-pane")].flatMap((pane) => {
+CANVASES = """(root) => [...root.querySelectorAll(".p-pane")].flatMap((pane, order) => {
   // The small tiles of heads are canvases too, without cells to read.
   const canvas = pane.querySelector(".p-board canvas");
   if (!canvas || !pane.offsetParent || !canvas.width) return [];
@@ -84,7 +90,7 @@ CANVASES = """(root) => [...root.querySelectorAll(".p-pane")].flatMap((pane) => 
     const [x, y, w, h] = ["x", "y", "width", "height"].map((name) => Number(node.getAttribute(name)));
     return { kind: "ring", box: [x, y, x + w, y + h] };
   });
-  return [{ caption: pane.querySelector("figcaption").textContent, marks: [...window.drawn(canvas), ...labels, ...frames],
+  return [{ order, caption: pane.querySelector("figcaption").textContent, marks: [...window.drawn(canvas), ...labels, ...frames],
     paper: colour("paper"), label: pane.querySelector(".p-board").ariaLabel }];
 })"""
 BARS = """(root) => [...root.querySelectorAll(".p-bar-row:not(.p-bar-head)")].map((row) => ({
@@ -142,13 +148,20 @@ def recorded(bench, *widgets, **options):
         yield page
 
 
+COMPARED = []  # the heat maps that the check in progress has compared, for their tips and tables
+
+
 def check(page, widget, at=0):
     """Compare everything that a widget shows with torch."""
-    import expected  # it uses the readers above
+    from samples import beside, folder  # what it finds uses the readers above
+    from told import same_cells
 
     page.evaluate(PAINTED)
     root = page.locator(".pieces").nth(at)
-    expected.CHECKS[type(widget).__name__](root, state(page, widget))
+    name = type(widget).__name__
+    COMPARED.clear()
+    getattr(beside(name, "expected"), folder(name))(root, state(page, widget))
+    same_cells(root, COMPARED)
 
 
 def read_out(place, reader):
@@ -156,18 +169,33 @@ def read_out(place, reader):
     return json.loads(place.evaluate(f"(node) => JSON.stringify(({reader})(node))"))
 
 
+# 0.25, −3.2·10⁻⁸, 12,345; one that is only grouped has no decimals.
+NUMBER = re.compile(r"[−-]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:\.\d+)?(?:·10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)")
+POWERS = "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+
+def raised(power):
+    """Return a power as it is printed above the line."""
+    return str(int(power)).translate(str.maketrans(*POWERS))
+
+
 def number(text):
-    """Return a printed number: a true minus sign, 1.2e−5, ∞; an error where it is none."""
-    plain = text.replace("−", "-").replace("∞", "inf")
-    right(re.fullmatch(r"-?(\d+(\.\d+)?(e-?\d+)?|inf)", plain), f"{text!r} is no number")
-    return float(plain)
+    """Return a printed number: a true minus sign, 1.2·10⁻⁵, ∞; an error where it is none."""
+    right(NUMBER.fullmatch(text) or text in ("∞", "−∞"), f"{text!r} is no number")
+    part, _, power = text.replace("−", "-").replace(",", "").replace("∞", "inf").partition("·10")
+    return float(part) * 10.0 ** int(power.translate(str.maketrans(*reversed(POWERS))) or 0)
 
 
 def says(text, value, digits):
-    """Whether a printed text is this number to so many digits (or 1.2e−5 where they fail)."""
+    """Whether a printed text is this number to so many digits (or 1.2·10⁻⁵ where they fail)."""
+    if text.startswith("<"):  # a probability that is too small for four decimals
+        return 0 < value < number(text[2:]) == 1e-4
     got = number(text)
-    coarse = abs(value) * 0.06 if "e" in text else 0
-    return abs(got - value) <= 0.5001 * 10**-digits + coarse + 1e-9
+    digits = 0 if "," in text else digits
+    digits = digits if "·" in text else max(digits, len(text.partition(".")[2]))
+    coarse = abs(value) * 0.06 if "·" in text else 0
+    twin = 2e-6 * max(1.0, abs(value))  # the page computes in other steps than torch
+    return abs(got - value) <= 0.5001 * 10**-digits + coarse + twin
 
 
 def rgb(colour):
@@ -196,6 +224,7 @@ class Map:
 
     def __init__(self, drawn):
         self.caption, self.paper, self.label = drawn["caption"], drawn["paper"], drawn["label"]
+        self.order = drawn["order"]
         marks = drawn["marks"]
         plain = [m for m in marks if m["kind"] == "rect" and m["colour"] != "pattern"]
         right(plain, f"{self.caption}: nothing is drawn")
@@ -207,6 +236,9 @@ class Map:
         hatched = [m for m in marks if m["kind"] == "rect" and m["colour"] == "pattern"]
         self.hatched = {self.at(*self.middle(m["box"])) for m in hatched}
         self.frames = [self.span(m["box"]) for m in marks if m["kind"] == "ring"]
+        # A notch begins at the right edge of its cell, a gap before the next one.
+        corners = [m for m in marks if m["kind"] == "corner"]
+        self.corners = {self.at(m["at"][0] - 2, m["at"][1]): m["colour"] for m in corners}
         self.numbers, self.rows, self.columns = {}, {}, {}
         for mark in (m for m in marks if m["kind"] == "text"):
             self._place(mark["text"], *mark["at"])
@@ -258,10 +290,12 @@ def maps(root):
 
 
 def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks=(), digits=2,
-             signed=True, column=None):  # fmt: skip
+             signed=True, column=None, ghost=None, tip=None):  # fmt: skip
     """Compare a drawn heat map with values [T, S]: colours, numbers, labels, hatching, frames.
 
     `digits` 0: its cells may stay without numbers. `frame` is a row, or the first and the last.
+    `ghost` are the values before, `tip(i, j)` what is told of a cell where that is not its number;
+    tip and table view are read when all else of the widget is (told.py).
     """
     T, S = len(values), len(values[0])
     name = drawn.caption
@@ -281,6 +315,19 @@ def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks
     wanted += [((0, T - 1), (column, column))] if column is not None else []
     wanted += [((i, i), (j, j)) for i, j in marks]
     right(sorted(drawn.frames) == sorted(wanted), f"{name}: framed {drawn.frames}, not {wanted}")
+    if ghost is not None:
+        same_ghosts(drawn, values, ghost, open_, signed)
+    COMPARED.append((drawn, values, open_, list(rows), list(columns), tip))
+
+
+def same_ghosts(drawn, values, ghost, open_, signed):
+    """A cell that has changed keeps a corner in the colour of what it was, and no other does."""
+    top = max(abs(values[i][j]) for i, j in open_) or 1e-9
+    was = {(i, j): ghost[i][j] for i, j in open_ if abs(ghost[i][j] - values[i][j]) > top / 50}
+    right(drawn.corners.keys() == was.keys(), f"{drawn.caption}: corners {drawn.corners}")
+    drawn.colours |= {("was", *at): colour for at, colour in drawn.corners.items()}
+    held = {("was", *at): max(-top, min(top, v)) for at, v in was.items()}
+    same_colours(drawn, {at: values[at[0]][at[1]] for at in open_} | held, signed)
 
 
 def same_labels(name, drawn, wanted, count, cell):
@@ -321,8 +368,11 @@ def same_colours(drawn, values, signed):
 
 def same_bars(root, names, series):
     """Compare rows of bars with values; `series`: (values, top, signed, digits) a column."""
+    from told import same_listed
+
     rows = root.evaluate(BARS)
     right([row["name"] for row in rows] == list(names), "bars: other names")
+    same_listed(root, list(names), [list(map(float, values)) for values, *_ in series])
     for c, (values, top, signed, digits) in enumerate(series):
         top = top or max(map(abs, values)) or 1
         for row, value in zip(rows, values, strict=True):

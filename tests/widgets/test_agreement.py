@@ -7,7 +7,8 @@ import re
 
 import pytest
 import torch
-from oracle import check, recorded
+from oracle import POWERS, check, recorded
+from oracle import number as number_of
 from samples import NAMES, example
 
 from browser import PAINTED, STATE, put, state
@@ -32,12 +33,13 @@ MOVE = """(at, share) => {
   } else control.click();
 }"""
 # What each control shows, beside its trait: [trait, what the trait is, text, thumb, highest thumb].
-SHOWN = """(id) => [...document.querySelectorAll("[data-trait]")].map((box) => {
+SHOWN = """(id) => [...document.querySelectorAll("[data-trait]:not([hidden])")].map((box) => {
   const input = box.querySelector("input, select");
   const get = (one) => window.pieces.model(id).get(one);
   const name = box.dataset.trait;
   // A slider may be of one number of a table: the one that is framed.
-  const framed = { X: (X) => X[get("row") - 1][get("column") - 1], gain: (g) => g[get("column") - 1] ?? 1,
+  const cell = (table) => table[get("row") - 1][get("column") - 1];
+  const framed = { X: cell, W: cell, gain: (g) => g[get("column") - 1] ?? 1,
     shift: (b) => b[get("column") - 1] ?? 0 };
   // A control of two traits, "layer.head", shows them so: "1.2".
   const [first, ...others] = name in framed && Array.isArray(get(name)) ? [framed[name](get(name))]
@@ -64,6 +66,9 @@ SHOWN = """(id) => [...document.querySelectorAll("[data-trait]")].map((box) => {
     const agrees = text === said && (near || !get("held"));
     return [name, trait, null, agrees ? trait : thumb, null];
   }
+  // A wish that does not fit is kept, and a mark beside the control says what is used instead.
+  // The text is of one of the two.
+  if (box.querySelector(".p-mark")?.textContent) return [name, thumb, null, thumb, text === said ? null : said];
   return [name, trait, text, thumb, said];
 })"""
 
@@ -108,7 +113,11 @@ def said(row):
     name, trait, text = row[:3]
     if name == "capacity" and text.endswith(" visits"):
         return True  # a factor told by what comes of it, which the oracle counts
-    number = re.fullmatch(r"(-?[\d.e+-]+)( fair shares)?", text.replace("−", "-").replace(",", ""))
+    if name == "reach" and text.endswith(" words"):
+        trait = 2 * trait + 1  # so many words a convolution sees, its own among them
+    if "10" in text and text[-1] in POWERS[1]:
+        return math.isclose(number_of(text if "·" in text else f"1·{text}"), trait, rel_tol=1e-9)
+    number = re.fullmatch(r"(-?[\d.e+-]+)( [A-Za-z/ ]+)?", text.replace("−", "-").replace(",", ""))
     return (
         float(number[1]) == trait if number else text in ("none", "all", "no limit") and not trait
     )

@@ -35,7 +35,8 @@ def test_pages_are_alive_and_fit(chromium, pages, name, width, dark):
 
 
 def test_every_primitive_has_a_page():
-    shown = {m for name in gallery.PAGES for m in gallery.needed(f"gallery_{name}", [])}
+    pages = [gallery.needed(f"gallery/gallery_{name}", gallery.source) for name in gallery.PAGES]
+    shown = {module.rpartition("/")[2] for page in pages for module in page}
     primitives = {"arcs", "blocks", "bridge", "charts", "heatmap", "keyed", "parts", "plane", "player", "plots",
                   "selection", "table", "tabs", "tensor", "tokens"}  # fmt: skip
     assert primitives <= shown

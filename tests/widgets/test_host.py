@@ -15,6 +15,7 @@ from pieces.attention import masked_softmax
 from pieces.scores import scaled_dot
 from pieces.widgets import AttentionSteps, FillMask, MaskExplorer, PredictNumber, ScoreFunctions
 
+STATES = "[...document.querySelectorAll('.pieces-live')].map((one) => one.dataset.state)"
 SORRY = "This picture could not be brought to life here."
 
 
@@ -66,6 +67,43 @@ def slowly(bench, head, tail):
         server.server_close()
 
 
+SLOW = """<script>(self.piecesModules ??= {})["slow/slow"] = `export default { render: async ({ el }) => {
+  await new Promise((done) => { window.draw = done; });
+  el.innerHTML = "<p>Here</p>";
+} }`; self.pieces?.arrived();</script>"""
+
+
+class TestPatience:
+    """Weights and records far below the first widget."""
+
+    @pytest.fixture(params=["data-weights", 'data-record="some"'])
+    def below(self, bench, request):
+        """A page whose first widget takes its time, and whose second needs a file, far below."""
+        html = page_of(bench, question("One?"), question("Two?"))
+        one, two = re.findall(r'<div class="pieces-live"[^>]*>', html)
+        slow = re.sub(r'data-module="[^"]*"', 'data-module="slow/slow"', one)
+        html = html.replace(one, SLOW + slow, 1)
+        heavy = two.replace("data-model", f"{request.param} data-model", 1)
+        html = html.replace(two, f'<div style="height: 9000px"></div>{heavy}', 1)
+        html += '<script>(self.piecesRecords ??= {})["some"] = {};</script>'
+        page = bench.chromium.new_page()
+        page.set_default_timeout(10_000)
+        page.goto(bench.write(html))
+        page.wait_for_function("() => window.draw")
+        page.wait_for_timeout(400)
+        yield page
+        page.close()
+
+    def test_they_wait_until_the_first_is_there(self, below):
+        assert states(below) == ["loading", None]
+        below.evaluate("window.draw()")
+        below.wait_for_function(f"{STATES}.join() === 'live,live'")
+
+    def test_they_come_when_they_are_near(self, below):
+        below.evaluate("scrollTo(0, 9000)")
+        below.wait_for_function(f"{STATES}.join() === 'loading,live'")
+
+
 class TestFailure:
     @pytest.mark.parametrize(
         "damage",
@@ -99,7 +137,9 @@ class TestFailure:
     def test_a_widget_that_throws_says_so(self, bench):
         first, second = MaskExplorer(T=4), question()
         throws = "export default { render() { throw 1; } }"
-        html = bench.patched(page_of(bench, first, second), "mask_explorer", lambda _: throws)
+        html = bench.patched(
+            page_of(bench, first, second), "mask_explorer/mask_explorer", lambda _: throws
+        )
         with spoiled(bench, html) as page:
             assert states(page) == ["failed", "live"]
             assert SORRY in page.locator(".pieces-live").first.inner_text()
@@ -109,7 +149,9 @@ class TestFailure:
             "export default { render({ el }) {"
             " el.append('half a picture'); throw new Error('halfway'); } }"
         )
-        html = bench.patched(page_of(bench, MaskExplorer(T=4)), "mask_explorer", lambda _: throws)
+        html = bench.patched(
+            page_of(bench, MaskExplorer(T=4)), "mask_explorer/mask_explorer", lambda _: throws
+        )
         with spoiled(bench, html) as page:
             box = page.locator(".pieces-live")
             assert SORRY in box.inner_text()
@@ -121,11 +163,13 @@ class TestFailure:
     )
     def test_a_module_that_is_none(self, bench, text):
         page = page_of(bench, MaskExplorer(T=4), question())
-        html = bench.patched(page, "mask_explorer", lambda _: text)
+        html = bench.patched(page, "mask_explorer/mask_explorer", lambda _: text)
         with spoiled(bench, html) as page:
             assert states(page) == ["failed", "live"]
 
-    @pytest.mark.parametrize("missing", ["twin.js", "heatmap.js", "mask_explorer.js"])
+    @pytest.mark.parametrize(
+        "missing", ["twin/twin.js", "kit/heatmap.js", "mask_explorer/mask_explorer.js"]
+    )
     def test_a_module_that_did_not_arrive(self, bench, missing):
         html = page_of(bench, MaskExplorer(T=4)).replace(f"pieces/{missing}", "pieces/nowhere.js")
         with spoiled(bench, html) as page:
@@ -276,7 +320,7 @@ class TestModel:
           URL.createObjectURL = (blob) => { window.made.push(blob.size); return make(blob); };"""
         widgets = [MaskExplorer(T=4), MaskExplorer(T=5), question(), question("More?")]
         with bench.show(*widgets, init=init) as page:
-            modules = page.locator("head script[src]").count() - 1  # all but the host
+            modules = page.evaluate("Object.keys(window.piecesModules).length")
             assert len(page.evaluate("window.made")) == modules
 
 
@@ -284,9 +328,9 @@ class TestNoHole:
     """Where no picture comes alive, a reader sees words and, where one can be made, a still."""
 
     WIDGETS = (
-        (lambda: MaskExplorer(kind="sliding_window", T=5, window=2), "9 of 25 cells open", 2),
-        (lambda: AttentionSteps(step=6), "query 2 = [0.9990, 0.8667, 0.5560]", 3),
-        (lambda: ScoreFunctions(K=64), "scaled_dot score, K = 64", 0),
+        (lambda: MaskExplorer(kind="sliding_window", T=5, window=2), "9 of 25 cells are open", 2),
+        (lambda: AttentionSteps(step=6), "query 2 is [0.9990, 0.8667, 0.5560]", 3),
+        (lambda: ScoreFunctions(K=64), "the scaled dot-product score, 3 keys of 64 numbers", 0),
         (lambda: FillMask(question="Causal <b>or</b> not?", answer=masks.causal(3)), "Causal", 1),
         (lambda: question("What is 1/4?"), "What is 1/4?", 0),
     )

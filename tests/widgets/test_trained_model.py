@@ -2,21 +2,22 @@
 
 import base64
 import json
+import zlib
 
 import pytest
 import torch
-from samples import reading
 from torch import nn
 from twins import build, packed, vocabulary
 
-from browser import PAINTED, opened, put, served, state
+from browser import PAINTED, SETTLED, opened, put, served, state
 from pieces import trained
 from pieces.models import llama
 from pieces.tasks import Reverse
 from pieces.trained.packing import restore
-from pieces.widgets import AttentionHeatmap
+from pieces.widgets import AttentionHeatmap, MaskExplorer
 from pieces.widgets.base import bundled
 from pieces.widgets.trained_model import OWN, pack_own
+from widgets.attention_heatmap.samples import example as reading
 
 SORRY = "This picture could not be brought to life here."
 
@@ -113,7 +114,10 @@ class TestSite:
         assert '"buffers":[]' in html
         name = json.loads(html.split('type="application/json">')[1].split("</script>")[0])
         file = bench.folder / "_static/pieces/models" / f"{name['state']['weights_file']}.js"
-        assert text in file.read_text(encoding="utf-8")
+        written = json.loads(file.read_text(encoding="utf-8").split("] = ")[1].rstrip(";\n"))
+        layers, packed = int(written[0]), base64.b64decode(written[1:])
+        weights = bytes(widget.get_state()["_weights"])
+        assert zlib.decompress(packed) == b"".join(weights[at::layers] for at in range(layers))
 
     @pytest.mark.parametrize("name", [None, 1e9, "", "../own", "mine", [], {"a": 1}], ids=str)
     def test_a_damaged_name_names_no_file(self, bench, name):
@@ -135,6 +139,38 @@ class TestSite:
             assert page.locator('[data-state="live"]').count() == 3
             assert page.record.errors == []
         assert len(files(bench) - before) <= 2
+
+    @pytest.mark.parametrize("scrolled", [False, True])
+    def test_far_below_it_asks_for_its_weights_when_the_page_rests_or_it_comes_near(
+        self, bench, scrolled
+    ):
+        """They are most of a page's bytes, and none of them delays the first widget."""
+        near, far = MaskExplorer(), reading()
+        url = bench.url(near, far)
+        path = bench.folder / url.rsplit("/", 1)[1]
+        html = path.read_text(encoding="utf-8")
+        gap, at = '<div style="height: 6000px"></div>', html.rindex('<div class="pieces-live"')
+        # The page has not loaded as long as its picture is on the way.
+        picture = '<img src="http://127.0.0.1:9/never.png" alt="">'
+        path.write_text(html[:at] + gap + html[at:] + picture, encoding="utf-8")
+        context = bench.chromium.new_context()
+        page, held = context.new_page(), []
+        asked = []
+        page.on("request", lambda one: asked.append(one.url) if "/models/" in one.url else None)
+        page.route("**/never.png", lambda route: held.append(route))
+        page.goto(url, wait_until="commit")
+        page.wait_for_selector('.pieces-live[data-state="live"]')
+        page.wait_for_timeout(300)
+        assert asked == []
+        assert page.locator(".pieces-live").last.get_attribute("data-state") is None
+        if scrolled:
+            page.evaluate("scrollTo(0, 6000)")
+        else:
+            held[0].abort()
+        page.wait_for_function(f"({SETTLED})()")
+        assert page.locator('[data-state="live"]').count() == 2
+        assert len(asked) == 1
+        context.close()
 
     @pytest.mark.parametrize("how", ["disk", "server"])
     def test_alive_from_disk_and_from_a_server_and_offline_after_that(self, bench, how):

@@ -10,7 +10,7 @@ from safetensors.torch import save
 from torch import nn
 
 from pieces.trained.kinds import KINDS, plain
-from pieces.widgets.base import IMPORT, read_static
+from pieces.widgets.base import inlined, source_of
 
 # Sizes that nothing divides, and every way in which the kinds differ among themselves.
 MODELS = {
@@ -68,17 +68,16 @@ def packed(model: nn.Module, kind: str, tensors: Mapping | None = None, **words)
 
 def bundle(name: str, faults: Mapping[str, tuple[str, str]] | None = None) -> str:
     """Return a module as `base.inlined` makes it, with faults: {module: (text, other text)}."""
-    source = read_static(f"{name}.js")
-    if name in (faults or {}):
-        old, new = faults[name]
-        assert source.count(old) == 1, f"{name}.js has {source.count(old)} × {old!r}"
-        source = source.replace(old, new)
 
-    def as_data_url(match) -> str:
-        inner = base64.b64encode(bundle(match["name"], faults).encode()).decode()
-        return f'{match["head"]}"data:text/javascript;base64,{inner}"'
+    def read(module: str) -> str:
+        source = source_of(module)
+        if module in (faults or {}):
+            old, new = faults[module]
+            assert source.count(old) == 1, f"{module}.js has {source.count(old)} × {old!r}"
+            source = source.replace(old, new)
+        return source
 
-    return IMPORT.sub(as_data_url, source)
+    return inlined(name, read)
 
 
 # Typed arrays as lists, Infinity and NaN as words, so that nothing is lost on the way to Python.
@@ -92,17 +91,35 @@ PLAIN = """(value) => {
   return plain(value);
 }"""
 
+# A text read in parts, each time from the state before.
+CACHED = """(() => {
+  const m = models[a.name];
+  const parts = [];
+  let state = m.start(a.source);
+  for (const part of a.parts) {
+    const step = part.length === 1 ? m.step(state, part[0]) : m.run(part, { state });
+    parts.push(step.logits);
+    state = step.state;
+  }
+  return parts;
+})()"""
+
 
 class Twin:
     """A page that holds the modules, and models by name."""
 
-    def __init__(self, page, modules=("model", "safetensors", "sampling", "flat"), faults=None):
+    def __init__(
+        self,
+        page,
+        modules=("twin/model", "twin/safetensors", "twin/sampling", "twin/flat"),
+        faults=None,
+    ):
         self.page = page
         for name in modules:
             text = base64.b64encode(bundle(name, faults).encode()).decode()
             page.evaluate(
-                f"(url) => import(url).then((module) => {{ window.{name} = module; }})",
-                f"data:text/javascript;base64,{text}",
+                "([url, name]) => import(url).then((module) => { window[name] = module; })",
+                [f"data:text/javascript;base64,{text}", name.rpartition("/")[2]],
             )
         page.evaluate(f"() => {{ window.plain = {PLAIN}; window.models = {{}}; }}")
         page.evaluate(

@@ -7,11 +7,13 @@
     multi_head      several heads, grouped or not
     cached          the same with positions and a cache
     cross           the same to a context that is read once
+    latent          all heads' keys and values from one small vector
 
 Axes: B batch, T queries, S keys, H heads, G key-value heads, D d_model, K head_dim.
 Masks are bool, True = may attend (``pieces.masks``). A query that may attend to nothing gets zeros.
-A mask stops ordinary numbers only: a hidden value is multiplied by 0, and 0 * NaN is NaN. So a NaN
-or inf in a hidden value (in the fused kernel, in a hidden key too) still spoils the output.
+What a mask hides stays hidden, NaN and ±inf too: with a mask, a row that may attend to a token
+whose key or value holds one is NaN, and all other rows are as if that token were not there. Of the
+fused kernel that is so on a CPU, not in compiled code or on a GPU: nobody waits to see its numbers.
 """
 
 from pieces.attention.cached import CachedAttention
@@ -20,44 +22,32 @@ from pieces.attention.core import FUSED, AttentionCore, fused_attention, one_ker
 from pieces.attention.cross import CrossAttention
 from pieces.attention.flash import FlashCore, flash_attention
 from pieces.attention.function import (
-    Bias,
-    Keys,
-    Mask,
-    Output,
-    Queries,
-    Score,
-    Values,
-    Weights,
     attention,
     masked_softmax,
+    set_apart,
     share_heads,
 )
+from pieces.attention.latent import LatentAttention
 from pieces.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from pieces.attention.single_head import SingleHeadAttention
 
 __all__ = [
     "FUSED",
     "AttentionCore",
-    "Bias",
     "CachedAttention",
     "CausalCore",
     "CrossAttention",
     "FlashCore",
-    "Keys",
-    "Mask",
+    "LatentAttention",
     "MultiHeadAttention",
-    "Output",
-    "Queries",
-    "Score",
     "SingleHeadAttention",
-    "Values",
-    "Weights",
     "attention",
     "flash_attention",
     "fused_attention",
     "masked_softmax",
     "merge_heads",
     "one_kernel",
+    "set_apart",
     "share_heads",
     "split_heads",
 ]

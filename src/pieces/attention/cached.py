@@ -1,17 +1,15 @@
 """Multi-head attention that knows where its tokens stand, and remembers those before."""
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pieces.attention.function import Bias, Mask, Weights
 from pieces.attention.multi_head import MultiHeadAttention, merge_heads
 from pieces.cache.fit import require_layer_fit
 from pieces.cache.none import NO_CACHE
 from pieces.cache.protocol import LayerCache
 from pieces.checks import agreed, checked, refuse
 from pieces.positions import PositionalEncoding, Rotation
-
-Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | Rotation | None
+from pieces.types import Bias, Mask, Positions, Weights
 
 
 @checked
@@ -43,7 +41,7 @@ class CachedAttention(MultiHeadAttention):
         *,
         mask: Mask = None,
         bias: Bias = None,
-        positions: Positions = None,
+        positions: Positions | Rotation | None = None,
         cache: LayerCache = NO_CACHE,
         return_weights: bool = False,
     ) -> Float[Tensor, "B T D"] | tuple[Float[Tensor, "B T D"], Weights]:
@@ -65,8 +63,13 @@ class CachedAttention(MultiHeadAttention):
         return (output, weights) if return_weights else output
 
     def _places(
-        self, x: Tensor, mask: Mask, bias: Bias, positions: Positions, cache: LayerCache
-    ) -> Positions:
+        self,
+        x: Tensor,
+        mask: Mask,
+        bias: Bias,
+        positions: Positions | Rotation | None,
+        cache: LayerCache,
+    ) -> Positions | Rotation | None:
         """Where the tokens of x stand: as told, or next; nowhere if no encoding asks.
 
         What does not fit is refused here, before the cache is written.

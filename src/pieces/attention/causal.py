@@ -1,12 +1,16 @@
 """Attention to one's own past, where the mask costs nothing."""
 
+import torch
 import torch.nn.functional as F
 
 from pieces import masks
-from pieces.attention.core import FUSED, AttentionCore, one_kernel
-from pieces.attention.function import Bias, Keys, Mask, Output, Queries, Score, Values, Weights
+from pieces.attention.core import FUSED, AttentionCore, one_kernel, seen_to_spoil
 from pieces.checks import Size, checked
 from pieces.scores import scaled_dot
+from pieces.types import Bias, Keys, Mask, Output, Queries, Score, Values, Weights
+
+# An exported graph serves texts shorter and longer than the window: it cannot choose by length.
+exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
 @checked(always=("mask", "bias"))
@@ -37,14 +41,16 @@ class CausalCore(AttentionCore):
     ) -> tuple[Output, Weights | None]:
         """Return (output, weights), or (output, None). Shapes: as ``attention``, with T <= S."""
         T, S = q.shape[2], k.shape[2]
-        window = S if self.window is None else min(self.window, S)
+        whole = self.window is None or (not exporting() and S <= self.window)
         fused = self.score in FUSED and not return_weights
-        if fused and T == S == window and mask is None and bias is None:
+        if fused and T == S and whole and mask is None and bias is None:
             grouped = k.shape[1] != q.shape[1]
             options = {"is_causal": True, "enable_gqa": grouped, "scale": FUSED[self.score]}
-            return F.scaled_dot_product_attention(q, k, v, **options), None
-        if T > 1 or window < S:
-            past = masks.sliding_window(T, window, S, device=q.device)
+            output = F.scaled_dot_product_attention(q, k, v, **options)
+            if T == 1 or not seen_to_spoil(output, k):
+                return output, None
+        if T > 1 or not whole:
+            past = masks.sliding_window(T, self.window or S, S, device=q.device)
             mask = past if mask is None else past & mask
         if fused:
             return one_kernel(q, k, v, mask, bias, FUSED[self.score]), None

@@ -1,22 +1,16 @@
 """Attention between the projections, in one fused kernel where nobody asks for the weights."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor
 
-from pieces.attention.function import (
-    Bias,
-    Keys,
-    Mask,
-    Output,
-    Queries,
-    Score,
-    Values,
-    Weights,
-    attention,
-)
+from pieces.attention.function import attention
 from pieces.checks import checked
 from pieces.scores import dot, scaled_dot
+from pieces.types import Bias, Keys, Mask, Output, Queries, Score, Values, Weights
 
 FUSED = {scaled_dot: None, dot: 1.0}  # scores the kernel knows, and its scale; None: 1 / sqrt(K)
 
@@ -42,12 +36,29 @@ def one_kernel(
     scale: float | None = None,
 ) -> Tensor:
     """``fused_attention``, with a scale of its own."""
+    hidden = mask
     if bias is not None:  # the kernel takes a mask or a bias, not both
         bias = bias.to(q.dtype)
-        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
+        hidden = bias if mask is None else bias.masked_fill(~mask, -torch.inf)
     grouped = k.shape[1] != q.shape[1]
-    options = {"attn_mask": mask, "enable_gqa": grouped, "scale": scale}
-    return F.scaled_dot_product_attention(q, k, v, **options)
+    options = {"attn_mask": hidden, "enable_gqa": grouped, "scale": scale}
+    output = F.scaled_dot_product_attention(q, k, v, **options)
+    if mask is not None and seen_to_spoil(output, k):
+        return attention(q, k, v, mask=mask, bias=bias, score=dot if scale else scaled_dot)[0]
+    return output
+
+
+def seen_to_spoil(output: Tensor, k: Tensor) -> bool:
+    """Whether a NaN or inf has met the kernel, which lets a hidden one through its mask.
+
+    Such a call is computed again by the equation. One sum sees it; where looking would mean to wait
+    for a GPU, or to leave a compiled graph, nobody looks.
+    """
+    plain = type(output) is Tensor and output.device.type == "cpu"
+    if not plain or torch.compiler.is_compiling() or is_functorch_wrapped_tensor(output):
+        return False
+    total = output.detach().sum(dtype=torch.float32) + k.detach().sum(dtype=torch.float32)
+    return not math.isfinite(total.item())
 
 
 @checked(always=("mask", "bias"))

@@ -3,11 +3,11 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.attention.function import Mask, Weights
 from pieces.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from pieces.cache.none import NO_CACHE
 from pieces.cache.protocol import LayerCache
 from pieces.checks import checked
+from pieces.types import Mask, Weights
 
 
 @checked

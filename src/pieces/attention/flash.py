@@ -11,19 +11,12 @@ has the position of the last key. A tile that a mask hides entirely is skipped.
 """
 
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from pieces.attention.core import AttentionCore
-from pieces.attention.function import (
-    Bias,
-    Keys,
-    Mask,
-    Output,
-    Queries,
-    Values,
-    Weights,
-)
 from pieces.attention.tiles import OfPositions, Tiled
-from pieces.checks import Size, checked
+from pieces.checks import Size, checked, refuse
+from pieces.types import Bias, Keys, Mask, Output, Queries, Values, Weights
 
 
 @checked(always=("mask", "bias"))
@@ -47,6 +40,11 @@ def flash_attention(
     Shapes: as ``attention``. A function gives a mask (bool) or bias for a tile, [t, s] or anything
     that stretches to [B, H, t, s]. Gradients reach a bias tensor, not what a function uses.
     """
+    compiling = torch.compiler.is_compiling()
+    if not compiling and any(map(is_functorch_wrapped_tensor, (q, k, v))):
+        rule = "goes tile by tile over a batch, and not under torch.func (vmap, grad, jacrev)"
+        remedy = "use attention or fused_attention there, or make the mapped axis a part of B"
+        refuse("flash_attention", "inside torch.func", rule, remedy)
     with torch.autocast(q.device.type, enabled=False):  # sums are carried in float32 at least
         return Tiled.apply(q, k, v, bias, mask, block_size)
 

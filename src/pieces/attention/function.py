@@ -1,23 +1,12 @@
 """The equation: scores, softmax over what is visible, the weighted average of the values."""
 
-from collections.abc import Callable
-from typing import Annotated
-
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pieces.checks import Divides, Size, checked, divided
+from pieces.checks import Size, checked, divided
 from pieces.scores import scaled_dot
-
-Queries = Float[Tensor, "B H T K"]
-Keys = Annotated[Float[Tensor, "B G S K"], Divides("G", "H")]
-Values = Float[Tensor, "B G S Kv"]
-Output = Float[Tensor, "B H T Kv"]
-Weights = Float[Tensor, "B H T S"]
-Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
-Bias = Float[Tensor, "#T #S"] | Float[Tensor, "#B #H #T #S"] | None
-Score = Callable[[Tensor, Tensor], Tensor]
+from pieces.types import Bias, Keys, Mask, Output, Queries, Score, Values, Weights
 
 
 @checked
@@ -50,6 +39,20 @@ def share_heads(x: Float[Tensor, "B G S K"], n_heads: Size) -> Float[Tensor, "B 
     return x if queries_a_key == 1 else x.repeat_interleave(queries_a_key, dim=1)
 
 
+@checked
+def set_apart(
+    k: Float[Tensor, "B H S K"], v: Float[Tensor, "B H S Kv"]
+) -> tuple[Float[Tensor, "B H S K"], Float[Tensor, "B H S Kv"]]:
+    """Let a mask hide NaN and ±inf as well: a token that holds one gets a NaN key and a value of 0.
+
+    Hidden, its score is -inf as any other's, and its weight of 0 meets no NaN in its value, where
+    0 · NaN would be NaN. A row that may attend to it is NaN.
+    Shapes: k [B, H, S, K], v [B, H, S, Kv] -> the same.
+    """
+    finite = k.isfinite().all(dim=-1, keepdim=True) & v.isfinite().all(dim=-1, keepdim=True)
+    return k.masked_fill(~finite, torch.nan), v.masked_fill(~finite, 0.0)
+
+
 @checked(always=("mask", "bias"))
 def attention(
     q: Queries,
@@ -70,6 +73,7 @@ def attention(
     ``score`` is any function or module of ``pieces.scores``.
     """
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
+    k, v = (k, v) if mask is None else set_apart(k, v)
     scores = score(q, k)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)

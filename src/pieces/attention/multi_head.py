@@ -6,9 +6,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.attention.core import AttentionCore
-from pieces.attention.function import Bias, Keys, Mask, Queries, Values, Weights
-from pieces.attention.single_head import Context
 from pieces.checks import DivisorOf, Size, checked, divided
+from pieces.types import Bias, Context, Keys, Mask, Queries, Values, Weights
 
 
 def split_heads(x: Float[Tensor, "B T HK"], head_dim: int) -> Float[Tensor, "B H T {head_dim}"]:

@@ -1,16 +1,12 @@
 """One set of projections around the equation, with any score."""
 
-from typing import Annotated
-
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.attention.core import AttentionCore
-from pieces.attention.function import Mask, Score
-from pieces.checks import LeftOut, Size, checked
+from pieces.checks import Size, checked
 from pieces.scores import scaled_dot
-
-Context = Annotated[Float[Tensor, "B S C"] | None, LeftOut("x")]
+from pieces.types import Context, Mask, Score
 
 
 @checked

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from pieces.attention.function import share_heads
+from pieces.attention.function import set_apart, share_heads
+from pieces.checks import require_float, require_mask
 
 OfPositions = Callable[[Tensor, Tensor], Tensor]
 
@@ -29,6 +30,7 @@ class Tiled(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q, k, v, bias, mask, block_size: int) -> Tensor:
         """Row by row of blocks, each carried along its tiles."""
+        k, v = (k, v) if mask is None else set_apart(k, v)
         x = Inputs(q, k, v, bias, mask)
         output = torch.empty(*q.shape[:3], v.shape[-1], dtype=_working(q), device=q.device)
         log_sum = output.new_empty(*q.shape[:3], 1)
@@ -106,10 +108,14 @@ def _scores(x: Inputs, rows: slice, columns: slice) -> Tensor | None:
     i = torch.arange(rows.start, rows.stop, device=x.q.device)[:, None] + older
     j = torch.arange(columns.start, columns.stop, device=x.q.device)
     seen = _cut(x.mask, rows, columns, i, j)
+    if seen is not None:
+        require_mask(seen, "mask(i, j)")
     if seen is not None and not torch.compiler.is_compiling() and not seen.any():
         return None
     scores = _queries(x, rows) @ _shared(x.k, columns, x).mT
     bias = _cut(x.bias, rows, columns, i, j)
+    if bias is not None:
+        require_float("bias(i, j)", bias)
     scores = scores if bias is None else scores + bias.to(scores.dtype)
     return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
 

@@ -1,5 +1,6 @@
 """One strip of memory for each layer: everything in it, or only a window of the latest."""
 
+import copy
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
@@ -53,6 +54,13 @@ class _Strip:
         with _lasting():
             new = old.new_empty(*old.shape[:2], room, old.shape[3])
         new[:, :, : self.end - self.start] = old[:, :, self.start : self.end]
+        return new
+
+    def __deepcopy__(self, memo: dict) -> "_Strip":
+        """A strip of its own; gradients go through the copy to where the keys came from."""
+        new = copy.copy(self)
+        with _lasting(), torch.set_grad_enabled(torch.is_grad_enabled()):
+            new.k, new.v = self.k.clone(), self.v.clone()
         return new
 
     def select(self, rows: Tensor) -> None:
@@ -110,6 +118,7 @@ class GrowingCache(Cache):
 
     def select(self, rows: Int[Tensor, "N"]) -> None:
         """See ``Cache.select``."""
+        self.origin = None  # the rows are others
         for strip in self._strips.values():
             try:
                 strip.select(rows)

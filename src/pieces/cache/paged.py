@@ -10,9 +10,9 @@ from typing import Annotated
 import torch
 
 from pieces.cache.paged_batch import PagedBatch
-from pieces.cache.protocol import Device
 from pieces.cache.traced import Traced
 from pieces.checks import Count, Filled, Once, Size, checked, one_of, refuse, require
+from pieces.types import Device
 
 
 @checked

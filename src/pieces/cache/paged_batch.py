@@ -1,16 +1,12 @@
 """Sequences of a pool side by side, as the cache of one batch."""
 
-from typing import TYPE_CHECKING
-
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.cache.protocol import Cache, Device, KeysValues, require_stored
+from pieces.cache.protocol import Cache, KeysValues, require_stored
 from pieces.checks import checked, one_of, require
-
-if TYPE_CHECKING:
-    from pieces.cache.paged import PagedCache
+from pieces.types import Device
 
 
 @checked
@@ -21,7 +17,10 @@ class PagedBatch(Cache):
     read in one by one, and then continued together.
     """
 
-    def __init__(self, pool: "PagedCache", sequences: list[int]) -> None:
+    def __init__(self, pool: object, sequences: list[int]) -> None:
+        known = hasattr(pool, "block_size")  # a PagedCache, whose module imports this one
+        remedy = "write PagedCache(...).batch([...])"
+        require(known, "pool", type(pool).__name__, "must be a PagedCache", remedy, TypeError)
         self.pool, self.sequences = pool, list(sequences)
         self.n_layers = pool.k.shape[0]
 

@@ -8,9 +8,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pieces.checks import Count, checked, refuse, require
+from pieces.types import Device
 
 KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
-Device = torch.device | str | None
 
 
 class Cache:
@@ -23,6 +23,7 @@ class Cache:
 
     window: int | None = None
     n_layers: int | None = None
+    origin: Any = None  # whose keys these are, where a model has taken note of it
 
     def update(
         self, layer: int, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]

@@ -25,6 +25,13 @@ class Traced:
     def __init__(self) -> None:
         self._kept: dict[int, dict[int, Pair]] = {}
 
+    def __deepcopy__(self, memo: dict) -> "Traced":
+        """Tensors of its own, whose gradients go where those of the first go."""
+        new = Traced()
+        for sequence, layers in self._kept.items():
+            new._kept[sequence] = {n: (k.clone(), v.clone()) for n, (k, v) in layers.items()}
+        return new
+
     def extend(
         self,
         pool: "PagedCache",

@@ -80,9 +80,9 @@ def read_qwen2(hf_config: Any) -> Qwen2Config:
     full = kinds.count("full_attention")
     expected = ["full_attention"] * full + ["sliding_attention"] * (len(kinds) - full)
     only("config.layer_types", kinds, expected)
-    windowed = full < len(kinds)
-    upper = {"window": hf_config.sliding_window, "first_window_layer": full} if windowed else {}
-    return Qwen2Config(**gated_sizes(hf_config), **upper)
+    window = hf_config.sliding_window  # kept where no layer uses it: it goes back with the rest
+    first = 0 if window is None else full
+    return Qwen2Config(**gated_sizes(hf_config), window=window, first_window_layer=first)
 
 
 def read_gemma(hf_config: Any) -> GemmaConfig:

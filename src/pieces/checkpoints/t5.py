@@ -6,7 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pieces.checkpoints.family import Family, Rule, rules, with_head
+from pieces.checkpoints.family import (
+    Family,
+    Rule,
+    activation_named,
+    only,
+    require_only,
+    rules,
+    with_head,
+)
 from pieces.checks import one_of, refuse
 from pieces.models.t5 import T5Config, geglu_network, relu_network, t5
 
@@ -21,6 +29,11 @@ NAMES = {
 def read_t5(c: Any) -> T5Config:
     """Their config to ours."""
     network = one_of("config.feed_forward_proj", c.feed_forward_proj, NETWORKS)
+    gated = network is geglu_network
+    require_only(c, is_gated_act=gated, is_encoder_decoder=True)
+    usual = "gelu_new" if gated else "relu"  # but a config may say otherwise beside
+    if activation_named(c.dense_act_fn) is not activation_named(usual):
+        only("config.dense_act_fn", c.dense_act_fn, usual)
     return T5Config(
         c.vocab_size,
         c.d_model,

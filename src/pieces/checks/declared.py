@@ -3,14 +3,17 @@
 Checks are declared, not written. What an argument must be stands in its annotation; this decorator
 reads it once and refuses what does not fit by name, with the value, the rule and the remedy.
 
-The outermost call checks, and the calls inside it trust it: a model asks once, not in each layer.
-What runs code of its caller's (a function or module passed in, ``**options``) is no such call, and
-at the seams, where tensors of several origins meet, every call checks, unless the layer before was
-given the very same. Compiled code does not check.
+The outermost call checks, and a call inside it trusts it, so long as all that stands between the
+two is the package's own: a model asks once, not in each layer, and a reader's layer inside it is
+asked like anyone else. What is built is always checked, whoever builds it, a loader too.
+What is put together from modules of its caller's, or takes ``**options``, vouches for nothing
+inside. At the seams, where tensors of several origins meet, every call checks, unless the layer
+before was given the very same. Compiled code does not check.
 """
 
 import functools
 import inspect
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import fields
@@ -20,6 +23,13 @@ import torch
 
 from pieces.checks.axes import Scope
 from pieces.checks.hints import Kind, kind_of
+
+HAND_ON = {  # modules whose functions stand between two of ours and only pass a call on
+    "torch.nn.modules.module",
+    "torch.autograd.function",
+    "torch.utils._contextlib",
+    "jaxtyping._decorator",
+}
 
 
 class _Trust(threading.local):
@@ -55,6 +65,23 @@ def _asked(args: tuple, options: dict[str, Any]) -> list:
 
 
 _trust = _Trust()
+_bodies: set[int] = set()  # the code of our checked functions: what these call is called by us
+MODULE_CALL = torch.nn.Module._call_impl.__code__
+
+
+@functools.cache
+def _is_ours(module: str) -> bool:
+    return module.startswith("pieces.") or module in HAND_ON
+
+
+def _all_ours(frame: Any) -> bool:
+    """Whether nothing but the package stands between this frame and the checked call around it."""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module == __name__ or not _is_ours(module):
+            return module == __name__
+        frame = frame.f_back
+    return False
 
 
 def checked(
@@ -75,7 +102,8 @@ def checked(
     for name, member in list(vars(thing).items()):
         public = name in ("__init__", "__getitem__") or not name.startswith("_")
         if inspect.isfunction(member) and public:
-            setattr(thing, name, _checked_function(member, always, shields))
+            built = name == "__init__"
+            setattr(thing, name, _checked_function(member, built or always, shields and not built))
     return thing
 
 
@@ -85,30 +113,38 @@ def _checked_function(
     if not any(p.name != "self" for p in inspect.signature(function).parameters.values()):
         return function
     plan = functools.cache(lambda: _Plan(function))  # at the first call: all names exist by then
-    compiling = torch.compiler.is_compiling
+    tracing, compiling = torch.compiler.is_dynamo_compiling, torch.compiler.is_compiling
     seam = always if isinstance(always, tuple) else ()
+    if _is_ours(function.__module__):
+        _bodies.add(id(inspect.unwrap(function).__code__))
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
-        if _trust.inside and not always:
+        trusted = _trust.inside
+        if trusted and not tracing():
+            caller = sys._getframe(1)
+            if caller.f_code is MODULE_CALL:  # torch's own way from module(x) to forward(x)
+                caller = sys._getframe(3)
+            trusted = id(caller.f_code) in _bodies or _all_ours(caller)
+        if trusted and not always:
             return function(*args, **options)
         given = always is True or any(options.get(name) is not None for name in seam)
-        if compiling() or (_trust.inside and not given):
+        if compiling() or (trusted and not given):
             return function(*args, **options)
-        asked = _asked(args, options) if _trust.inside and seam else None
+        asked = _asked(args, options) if trusted and seam else None
         if asked and _trust.knows(function, asked):
             return function(*args, **options)
         closed = plan().check(args, options)
         if asked:
             _trust.seen[function] = asked
-        if _trust.inside or not (closed and shields):
+        if trusted:
             return function(*args, **options)
-        _trust.inside = True
+        before = _trust.inside, _trust.seen
+        _trust.inside, _trust.seen = closed and shields, {}
         try:
             return function(*args, **options)
         finally:
-            _trust.inside = False
-            _trust.seen.clear()
+            _trust.inside, _trust.seen = before
 
     return call
 
@@ -127,7 +163,7 @@ class _Plan:
         self.kinds = {name: kind for name, kind in kinds.items() if kind is not None}
         open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
         foreign = open_ended or any(kind.runs for kind in self.kinds.values())
-        self.shields = not foreign and function.__name__ != "__init__"
+        self.shields = not foreign
 
     def check(self, args: tuple, options: dict[str, Any]) -> bool:
         """Check what was passed (defaults are right). Returns whether inner calls may trust it."""

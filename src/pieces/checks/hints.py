@@ -145,9 +145,9 @@ def _one_of(names: tuple) -> Callable[[str, Any, Scope], None]:
 def _annotated(base: Any, notes: tuple) -> Kind:
     """A kind with a range for numbers, or with rules between the axes of tensors."""
     rules = tuple(note for note in notes if isinstance(note, Divides))
-    if rules and _is_axes(base):
-        return Kind(_is_tensor, Axes(base, rules).check, str(Axes(base)))
     kind = kind_of(base)
+    if rules and _is_axes(base):
+        kind = kind._replace(check=Axes(base, rules).check)
     for note in notes:
         if isinstance(note, LeftOut):
             kind = kind._replace(left_out=note.means)

@@ -44,26 +44,12 @@ def require_int(argument: str, value: Any, minimum: int | None = 1) -> None:
         refuse(argument, value, f"must be at least {minimum}", f"pass {minimum} or more")
 
 
-def default_int(argument: str, value: int | None, default: int) -> int:
-    """``value`` after ``require_int``, or ``default`` where it is None."""
-    value = default if value is None else value
-    require_int(argument, value)
-    return value
-
-
 def require_number(argument: str, value: Any) -> None:
     """Refuse what is not a finite number. Raises: TypeError, ValueError."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     require(number, argument, value, "must be a number", f"pass float({argument})", TypeError)
     finite = -math.inf < value < math.inf  # math.isfinite would break a compiled graph
     require(finite, argument, value, "must be finite", "pass a number such as 1.0")
-
-
-def require_positive(argument: str, value: Any) -> None:
-    """Refuse what is not a finite number above 0. Raises: TypeError, ValueError."""
-    require_number(argument, value)
-    rule, remedy = "must be finite and above 0", "pass a positive number"
-    require(value > 0, argument, value, rule, remedy)
 
 
 def require_module(argument: str, value: Any) -> None:
@@ -76,19 +62,6 @@ def require_bool(argument: str, value: Any) -> None:
     """Refuse what is neither True nor False. Raises: TypeError."""
     rule, remedy = "must be True or False", f"pass bool({argument})"
     require(isinstance(value, bool), argument, value, rule, remedy, TypeError)
-
-
-def require_not_negative(argument: str, value: Any) -> None:
-    """Refuse what is not a finite number of at least 0. Raises: TypeError, ValueError."""
-    require_number(argument, value)
-    require(value >= 0, argument, value, "must be at least 0", "pass 0 or more")
-
-
-def require_share(argument: str, value: Any) -> None:
-    """Refuse what is not a number of at least 0 and below 1. Raises: TypeError, ValueError."""
-    require_number(argument, value)
-    rule, remedy = "must be at least 0 and below 1", "pass a share such as 0.1"
-    require(0 <= value < 1, argument, value, rule, remedy)
 
 
 def require_callable(argument: str, value: Any, example: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.attention import AttentionCore
@@ -11,9 +11,7 @@ from pieces.checks import Size, checked, require
 from pieces.embeddings import TokenEmbedding
 from pieces.models.config import Config
 from pieces.scores import AdditiveScore
-
-Ids = Int[Tensor, "B T"]
-Mask = Bool[Tensor, "#B 1 1 #S"] | None
+from pieces.types import Ids, PaddingMask
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Aligner(nn.Module):
         source_ids: Int[Tensor, "B S"],
         target_ids: Int[Tensor, "B T"],
         *,
-        source_mask: Mask = None,
+        source_mask: PaddingMask = None,
     ) -> Float[Tensor, "B T V"]:
         """Shapes: source_ids [B, S], target_ids [B, T] -> logits [B, T, V].
 
@@ -81,7 +79,7 @@ class Aligner(nn.Module):
         memory = self.encode(source_ids, mask=source_mask)
         return self.logits(self.decode_hidden(target_ids, memory, source_mask=source_mask))
 
-    def encode(self, source_ids: Ids, *, mask: Mask = None) -> Float[Tensor, "B S D"]:
+    def encode(self, source_ids: Ids, *, mask: PaddingMask = None) -> Float[Tensor, "B S D"]:
         """The annotations h. Shapes: [B, S] -> [B, S, D]."""
         x = self.embedding(source_ids)
         if mask is None:
@@ -96,7 +94,7 @@ class Aligner(nn.Module):
         target_ids: Ids,
         memory: Float[Tensor, "B S D"],
         *,
-        source_mask: Mask = None,
+        source_mask: PaddingMask = None,
         cache: Written | None = None,
     ) -> Float[Tensor, "B T D"]:
         """What the head reads, for each target token. With a ``cache`` they are the next T tokens.

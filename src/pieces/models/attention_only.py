@@ -7,21 +7,19 @@ is then learnt within minutes; with rotary positions none had formed in the same
 
 from dataclasses import dataclass
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
-from pieces.attention import Bias, CachedAttention, CausalCore, Mask
-from pieces.blocks import Positions, Stack, given
+from pieces.attention import CachedAttention, CausalCore
+from pieces.blocks import Stack, given
 from pieces.cache import LayerCache
 from pieces.checks import Positive, Size, checked
 from pieces.embeddings import TokenEmbedding
 from pieces.models.config import Config
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import RMSNorm
-from pieces.positions import Learned
+from pieces.positions import Learned, Rotation
 from pieces.residual import PreNorm
-
-Stream = Float[Tensor, "B T D"]
+from pieces.types import Bias, Mask, Positions, Stream
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class AttentionBlock(nn.Module):
         *,
         mask: Mask = None,
         bias: Bias = None,
-        positions: Positions = None,
+        positions: Positions | Rotation | None = None,
         cache: LayerCache | None = None,
     ) -> Stream:
         """Shapes: x [B, T, D] -> [B, T, D]. The options go to the attention."""

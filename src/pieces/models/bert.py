@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.attention import MultiHeadAttention
@@ -18,9 +18,7 @@ from pieces.models.fit import require_model_mask, require_texts
 from pieces.norms import LayerNorm
 from pieces.positions import Learned
 from pieces.residual import PostNorm
-
-Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
-Ids = Int[Tensor, "B T"]
+from pieces.types import Ids, Mask
 
 
 @dataclass(frozen=True)

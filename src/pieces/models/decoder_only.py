@@ -2,19 +2,18 @@
 
 from typing import Any
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.blocks import Stack
 from pieces.cache import Cache
 from pieces.cache.fit import all_or_nothing
+from pieces.cache.origin import note
 from pieces.checks import checked
 from pieces.embeddings import TokenEmbedding
 from pieces.models.fit import cached_positions, fitted, require_one_encoding, require_texts
 from pieces.positions import PositionalEncoding
-
-Mask = Bool[Tensor, "T S"] | Bool[Tensor, "#B #H #T S"] | None
-Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"] | None
+from pieces.types import KeyMask, Positions
 
 
 @checked
@@ -53,8 +52,8 @@ class DecoderOnly(nn.Module):
         self,
         input_ids: Int[Tensor, "B T"],
         *,
-        mask: Mask = None,
-        positions: Positions = None,
+        mask: KeyMask = None,
+        positions: Positions | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "B T V"]:
         """Shapes: input_ids [B, T] -> logits [B, T, V]; those at t are for the token after t.
@@ -71,8 +70,8 @@ class DecoderOnly(nn.Module):
         self,
         input_ids: Int[Tensor, "B T"],
         *,
-        mask: Mask = None,
-        positions: Positions = None,
+        mask: KeyMask = None,
+        positions: Positions | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "B T D"]:
         """The stream behind the last norm. Shapes: [B, T] -> [B, T, D]. Errors: as ``forward``."""
@@ -83,7 +82,9 @@ class DecoderOnly(nn.Module):
             positions = cached_positions(T, cache, x.device)
         x = self.embedding_norm(self.position.add(x, positions))
         shared = self.position.for_layers(positions, S, x.dtype)
-        return all_or_nothing(cache, self.stack, x, mask=mask, cache=cache, **shared)
+        x = all_or_nothing(cache, self.stack, x, mask=mask, cache=cache, **shared)
+        note(cache, self, input_ids)
+        return x
 
     def logits(self, hidden: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
         """The head alone, for those who want the logits of some tokens only."""

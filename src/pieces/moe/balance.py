@@ -9,14 +9,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from pieces.checks import checked, require
-from pieces.moe.router import K, Router, Routing
+from pieces.moe.router import Chosen, Router, RouterLogits, Routing
 
-Logits = Float[Tensor, "*batch E"]
 Real = Bool[Tensor, "..."] | None
 
 
 @checked
-def load_balancing_loss(logits: Logits, k: K, mask: Real = None) -> Float[Tensor, ""]:
+def load_balancing_loss(logits: RouterLogits, k: Chosen, mask: Real = None) -> Float[Tensor, ""]:
     """k if all experts are used alike, up to E where the same k get everything.
 
     loss = E sum over e of f_e P_e,  f_e: how many of a token's k choices are e, P_e: its mean
@@ -39,7 +38,7 @@ def load_balancing_loss(logits: Logits, k: K, mask: Real = None) -> Float[Tensor
 
 
 @checked
-def router_z_loss(logits: Logits, mask: Real = None) -> Float[Tensor, ""]:
+def router_z_loss(logits: RouterLogits, mask: Real = None) -> Float[Tensor, ""]:
     """Keeps the logits small, where rounding harms the softmax least.
 
     loss = mean over tokens of (ln sum of exp(logits))²

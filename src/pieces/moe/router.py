@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from pieces.checks import AtMostAxis, Compared, Positive, Size, checked
 
-Logits = Float[Tensor, "*batch E"]
-Weights = Float[Tensor, "*batch k"]
+RouterLogits = Float[Tensor, "*batch E"]
+ExpertWeights = Float[Tensor, "*batch k"]
 Experts = Int[Tensor, "*batch k"]
-K = Annotated[Size, AtMostAxis("logits")]  # experts a token visits
+Chosen = Annotated[Size, AtMostAxis("logits")]  # experts a token visits
 Choice = Callable[[Tensor, int], tuple[Tensor, Tensor]]
 
 
@@ -30,7 +30,7 @@ class Routing(NamedTuple):
 
 
 @checked
-def route(logits: Logits, k: K) -> tuple[Weights, Experts]:
+def route(logits: RouterLogits, k: Chosen) -> tuple[ExpertWeights, Experts]:
     """The k largest logits, softmax over these: a token's weights sum to 1.
 
     weights = softmax(topk(logits))
@@ -44,7 +44,7 @@ def route(logits: Logits, k: K) -> tuple[Weights, Experts]:
 
 
 @checked
-def route_softmax_first(logits: Logits, k: K) -> tuple[Weights, Experts]:
+def route_softmax_first(logits: RouterLogits, k: Chosen) -> tuple[ExpertWeights, Experts]:
     """Softmax over all, the k largest, divided by their sum: the same numbers as ``route``.
 
     Source: Mixtral's code in transformers. Shapes and errors: as ``route``.
@@ -54,7 +54,7 @@ def route_softmax_first(logits: Logits, k: K) -> tuple[Weights, Experts]:
 
 
 @checked
-def route_unnormalised(logits: Logits, k: K) -> tuple[Weights, Experts]:
+def route_unnormalised(logits: RouterLogits, k: Chosen) -> tuple[ExpertWeights, Experts]:
     """Softmax over all, and the k largest of it as they are: the router learns even with k = 1.
 
     weights = topk(softmax(logits))

@@ -6,20 +6,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import (
-    Positive,
-    Size,
-    checked,
-)
-from pieces.masks import Device
+from pieces.checks import Positive, Size, checked
 from pieces.positions.encoding import (
-    KeyPositions,
     PositionalEncoding,
-    Positions,
     key_positions,
     relative_positions,
     with_batch,
 )
+from pieces.types import Device, KeyPositions, Positions
 
 
 @checked

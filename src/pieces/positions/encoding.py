@@ -11,9 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.checks import Size, checked
-
-Positions = Int[Tensor, "T"] | Int[Tensor, "#B T"]
-KeyPositions = Int[Tensor, "S"] | Int[Tensor, "#B S"]
+from pieces.types import KeyPositions, Positions
 
 
 @checked

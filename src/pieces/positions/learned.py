@@ -5,7 +5,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import Size, checked, look_up
-from pieces.positions.encoding import PositionalEncoding, Positions
+from pieces.positions.encoding import PositionalEncoding
+from pieces.types import Positions
 
 BEYOND = "shorten the input, train a longer table, or use Sinusoidal or Rotary"
 

@@ -7,8 +7,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pieces.checks import Compared, Even, LeftOut, Positive, Size, checked
-from pieces.positions.encoding import PositionalEncoding, Positions, with_batch
+from pieces.positions.encoding import PositionalEncoding, with_batch
 from pieces.positions.scaling import Unscaled
+from pieces.types import Positions
 
 
 class Rotation(NamedTuple):
@@ -19,7 +20,7 @@ class Rotation(NamedTuple):
 
 
 class Halves:
-    """Dimension i is turned with i + R/2, as in GPT-NeoX, LLaMA and transformers' rotate_half."""
+    """Dimension i is turned with i + R/2, as in GPT-NeoX and in transformers, for LLaMA too."""
 
     def pair(self, first: Tensor, second: Tensor) -> Tensor:
         """Lay two halves side by side: [..., R/2] twice -> [..., R]."""
@@ -104,22 +105,22 @@ class Rotary(PositionalEncoding):
         if not isinstance(positions, Rotation):
             positions = self(positions, q.dtype)
         if q.shape[2] > 1 or q.shape[0] != k.shape[0] or q.dtype != k.dtype:
-            return self._turn(q, positions), self._turn(k, positions)
-        turned = self._turn(torch.cat((q, k), dim=1), positions)  # one token: one call, not two
+            return self.turn(q, positions), self.turn(k, positions)
+        turned = self.turn(torch.cat((q, k), dim=1), positions)  # one token: one call, not two
         return turned[:, : q.shape[1]], turned[:, q.shape[1] :]
 
     def for_layers(self, positions: Positions, S: int, dtype: torch.dtype) -> dict[str, Rotation]:
         """The rotation."""
         return {"positions": self(positions, dtype)}
 
-    def _turn(self, x: Tensor, rotation: Rotation) -> Tensor:
-        """The first rotary_dim dimensions turned, the others as they are."""
-        turned = x[..., : self.rotary_dim]
-        partner = self.layout.partner(turned)
-        turned = torch.addcmul(turned * rotation.cos, partner, rotation.sin)
-        if self.rotary_dim == self.head_dim:
-            return turned
-        return torch.cat((turned, x[..., self.rotary_dim :]), dim=-1)
+    def turn(self, x: Float[Tensor, "B H T K"], rotation: Rotation) -> Float[Tensor, "B H T K"]:
+        """The first R = rotary_dim dimensions turned, the others as they are.
+
+        x -> x cos + partner(x) sin
+        """
+        x, rest = x[..., : self.rotary_dim], x[..., self.rotary_dim :]
+        turned = x * rotation.cos + self.layout.partner(x) * rotation.sin
+        return torch.cat((turned, rest), dim=-1) if rest.numel() else turned
 
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""

@@ -4,12 +4,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import (
-    Positive,
-    Size,
-    checked,
-)
-from pieces.positions.encoding import PositionalEncoding, Positions
+from pieces.checks import Positive, Size, checked
+from pieces.positions.encoding import PositionalEncoding
+from pieces.types import Positions
 
 
 @checked

@@ -8,13 +8,12 @@ from torch import Tensor, nn
 
 from pieces.checks import Size, checked, require
 from pieces.positions.encoding import (
-    KeyPositions,
     PositionalEncoding,
-    Positions,
     key_positions,
     relative_positions,
     with_batch,
 )
+from pieces.types import KeyPositions, Positions
 
 
 @checked

@@ -7,8 +7,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import Size, checked, divided, require
-from pieces.positions.encoding import PositionalEncoding, Positions
+from pieces.positions.encoding import PositionalEncoding
 from pieces.positions.sinusoidal import Sinusoidal
+from pieces.types import Positions
 
 
 @checked

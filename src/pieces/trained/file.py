@@ -25,9 +25,18 @@ WORDS = ("kind", "config", "vocabulary", "task", "record")
 class RunRecord(dict[str, Any]):
     """What is known of a run: ``record["loss"]``, or ``record.loss``.
 
-    seed, steps; loss: held out, of the weights as shipped, in nats a token; floor: that of the best
-    possible model; and more, which ``list(record)`` names.
+    seed; steps: all that were taken, and parts: how many at which learning rate; loss: held out, of
+    the weights as shipped, in nats a token; floor: that of the best possible model; and more, which
+    ``list(record)`` names.
     """
+
+    @property
+    def above_floor(self) -> float:
+        """How far the model is from perfect: loss minus floor, on the same held-out text.
+
+        Raises: AttributeError if the record lacks one of them.
+        """
+        return self.loss - self.floor
 
     def __getattr__(self, name: str) -> Any:
         """A field by its name. Raises: AttributeError, naming the known."""

@@ -10,11 +10,27 @@ from pieces.widgets.traits import Choice, Count, Real, Switch, Words
 VIEWS = ("curves", "gate", "size")
 FUNCTIONS = ("relu", "gelu", "gelu_tanh", "swish", "cdf")
 GATES = ("reglu", "geglu", "swiglu", "glu", "bilinear")
+CALLED = {  # in a sentence
+    "relu": "ReLU",
+    "gelu": "GELU",
+    "gelu_tanh": "GELU by tanh",
+    "swish": "Swish",
+    "cdf": "Φ alone",
+    "reglu": "ReGLU",
+    "geglu": "GeGLU",
+    "swiglu": "SwiGLU",
+    "glu": "GLU",
+    "bilinear": "a bilinear gate",
+}
 MULTIPLES = ("1", "64", "256")
 
 
 class Functions(Words):
     """Some of the functions that there are, each at most once."""
+
+    def limits(self) -> dict[str, Any]:
+        """Return which there are."""
+        return super().limits() | {"options": list(FUNCTIONS)}
 
     def validate(self, obj: Any, value: Any) -> list[str]:
         """Return `value` as a list, or raise `ValueError` where one is unknown or named twice."""
@@ -61,9 +77,9 @@ class Activations(PieceWidget):
     def describe(self) -> str:
         """Return what is shown in words."""
         if self.view == "curves":
-            drawn = ", ".join(self.functions) or "nothing"
-            beta = f", β = {self.beta:g}" if "swish" in self.functions else ""
-            return f"{drawn}{beta}, read at x = {self.x:g}"
+            drawn = ", ".join(CALLED[name] for name in self.functions) or "nothing"
+            beta = f" with β = {self.beta:g}" if "swish" in self.functions else ""
+            return f"{drawn}{beta}, read at x = {self.x:g}".replace("-", "−")
         if self.view == "gate":
-            return f"{self.gate}: what passes for each gate and each number"
-        return f"the weights of feed-forward networks with D = {self.d_model}"
+            return f"what {CALLED[self.gate]} lets pass, for each gate and each number"
+        return f"the weights of feed-forward layers with D = {self.d_model:,}"

@@ -70,7 +70,7 @@ class Alignment(TrainedModelWidget):
 
     model_name = ModelName(MODELS[0], MODELS)
     text = Text(TEXT)
-    word = Count(5, 0, 64)
+    word = Count(5, 0, MOST)
     translation = Result()
     weights = Result()
     probabilities = Result()
@@ -98,7 +98,7 @@ class Alignment(TrainedModelWidget):
 
     def describe(self) -> str:
         """Return the translation, and what the word that is followed looked at most."""
-        said = f"{self.model_name} reads “{self.text}”"
+        said = f"{self.called} reads “{self.text}”"
         if self.model_name == OWN:
             return said
         characters, words, weights = aligned(self.model_name, self.text)
@@ -109,7 +109,8 @@ class Alignment(TrainedModelWidget):
             return said
         row = weights[self.word - 1]
         most = characters[int(row.argmax())]
-        return f"{said}; “{words[self.word - 1]}” looked most at {most}, with {row.max():.2f}"
+        weight = f"with a weight of {row.max():.2f}"
+        return f"{said}; for “{words[self.word - 1]}” it looked most at {most}, {weight}"
 
     def still(self) -> str:
         """Return the map of all the weights."""

@@ -1,11 +1,8 @@
 """AttentionHeatmap: where every head of a trained model looks, and what is lost without it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from torch import nn
-
-from pieces.tasks import Task
 from pieces.trained import load
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Cells, Count, Result, Text
@@ -56,13 +53,6 @@ class AttentionHeatmap(TrainedModelWidget):
     losses = Result()
 
     @classmethod
-    def from_model(
-        cls, model: nn.Module, text: str, *, vocabulary: Sequence[str] | Task, **traits: Any
-    ) -> "AttentionHeatmap":
-        """Show a decoder-only model of your own, reading this text. As ``TrainedModelWidget``."""
-        return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
-
-    @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return the layers of a model of the book; None of another."""
         name = state.get("model_name")
@@ -70,7 +60,9 @@ class AttentionHeatmap(TrainedModelWidget):
 
     def describe(self) -> str:
         """Return the model and what is shown of it."""
-        which = f"head {self.head}" if self.head else "the average"
+        which = f"head {self.head} of layer {self.layer}" if self.head else ""
         without = ", ".join(f"{layer}.{head}" for layer, head in self.off)
-        said = f"; without {without}" if without else ""
-        return f"{self.model_name} reads “{self.text}”: layer {self.layer}, {which}{said}"
+        heads = "heads" if len(self.off) > 1 else "head"
+        said = f", with {heads} {without} switched off" if without else ""
+        which = which or f"the average over the heads of layer {self.layer}"
+        return f"{self.called} reads “{self.text}”: {which}{said}"

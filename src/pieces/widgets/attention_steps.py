@@ -115,4 +115,6 @@ class AttentionSteps(PieceWidget):
         x = torch.tensor(self.X[self.row - 1], dtype=torch.float64)
         query = x @ torch.tensor(self.Wq, dtype=torch.float64)
         numbers = ", ".join(f"{number:.4f}" for number in query.tolist())
-        return f"step {STEPS[self.step]}, mask {self.mask}, query {self.row} = [{numbers}]"
+        mask = "under a causal mask" if self.mask == "causal" else "without a mask"
+        numbers = numbers.replace("-", "−")
+        return f"the step “{STEPS[self.step]}”, {mask}; query {self.row} is [{numbers}]"

@@ -3,23 +3,26 @@
 import base64
 import functools
 import json
+import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 import anywidget
+from traitlets import Dict, default
 
 from pieces.widgets.traits import Result
 
 STATIC = Path(__file__).parent / "static"
-IMPORT = re.compile(r'(?P<head>\bfrom\s+)"\./(?P<name>\w+)\.js"')
+IMPORT = re.compile(r'(?P<head>\bfrom\s+)"(?P<path>\.\.?/[\w./]+)\.js"')
 
 LOADER = r"""const made = (globalThis.piecesAddresses ??= new Map());
 const address = {};
 for (const [name, source] of SOURCES) {
-  const from = (_, head, other) => `${head}"${address[other]}"`;
-  const text = source.replace(/(\bfrom\s+)"\.\/(\w+)\.js"/g, from);
+  const named = (path) => new URL(path, `file:///${name}`).pathname.slice(1);
+  const from = (_, head, path) => `${head}"${address[named(path)]}"`;
+  const text = source.replace(/(\bfrom\s+)"(\.\.?\/[\w./]+)\.js"/g, from);
   const blob = () => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   if (!made.has(text)) made.set(text, blob());
   address[name] = made.get(text);
@@ -28,9 +31,14 @@ export default (await import(address[NAME])).default;
 """
 
 
-def imports(source: str) -> list[str]:
-    """Return the names of the modules that an ES module imports by relative path."""
-    return [match["name"] for match in IMPORT.finditer(source)]
+def resolved(path: str, name: str) -> str:
+    """Return the module that `name` means by a relative path: "../kit/dom" is "kit/dom"."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+
+
+def imports(source: str, name: str) -> list[str]:
+    """Return the modules that the source of a module imports, by their paths in `static/`."""
+    return [resolved(match["path"], name) for match in IMPORT.finditer(source)]
 
 
 @functools.cache
@@ -40,26 +48,38 @@ def read_static(filename: str) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+def source_of(name: str) -> str:
+    """Return the text of the module `static/name.js`, where name is a path like "kit/kit"."""
+    return read_static(f"{name}.js")
+
+
 @functools.cache
-def inlined(name: str) -> str:
+def inlined(name: str, read: Callable[[str], str] = source_of) -> str:
     """Return the module `static/name.js` with its relative imports as data: URLs.
 
     For one module with all its exports, as tests want it; a widget is ``bundled``.
     """
 
     def as_data_url(match: re.Match) -> str:
-        module = base64.b64encode(inlined(match["name"]).encode()).decode()
+        text = inlined(resolved(match["path"], name), read)
+        module = base64.b64encode(text.encode()).decode()
         return f'{match["head"]}"data:text/javascript;base64,{module}"'
 
-    return IMPORT.sub(as_data_url, read_static(f"{name}.js"))
+    return IMPORT.sub(as_data_url, read(name))
 
 
-def needed(name: str) -> list[str]:
+def needed(name: str, read: Callable[[str], str] = source_of) -> list[str]:
     """Return the modules that a module is made of, each once and after what it imports."""
     found: list[str] = []
-    for other in imports(read_static(f"{name}.js")):
-        found += [module for module in needed(other) if module not in found]
-    return [*found, name]
+
+    def look(module: str) -> None:
+        if module not in found:
+            for other in imports(read(module), module):
+                look(other)
+            found.append(module)
+
+    look(name)
+    return found
 
 
 @functools.cache
@@ -70,7 +90,7 @@ def bundled(name: str) -> str:
     for the twin of a trained model, six times as many bytes. Here the browser makes the addresses,
     and widgets of one page that import the same module share it.
     """
-    sources = [[module, read_static(f"{module}.js")] for module in needed(name)]
+    sources = [[module, source_of(module)] for module in needed(name)]
     loader = LOADER.replace("[NAME]", f"[{json.dumps(name)}]")
     return loader.replace("SOURCES", json.dumps(sources))
 
@@ -82,7 +102,7 @@ def stylesheet() -> str:
     In a notebook each class of widgets adds a sheet to the page. They are all this one: of sheets
     that differ, the kit of the last would undo what the widgets before it had changed.
     """
-    sheets = sorted(STATIC.glob("*.css"), key=lambda sheet: (sheet.stem != "kit", sheet.stem))
+    sheets = sorted(STATIC.rglob("*.css"), key=lambda sheet: (sheet.stem != "kit", sheet.stem))
     return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
 
 
@@ -90,7 +110,8 @@ class PieceWidget(anywidget.AnyWidget):
     """A widget whose arithmetic runs in the browser.
 
     A subclass in `name.py` sets `title` and its traits.
-    Its picture is `static/name.js`, its style, if any, `static/name.css`.
+    Its picture is `static/name/name.js`; its style and its helpers lie in the same folder.
+    `module` is the path of the picture in `static/`: "name/name".
 
     Raises:
         ValueError: an unknown argument, or a value that its trait refuses.
@@ -100,10 +121,15 @@ class PieceWidget(anywidget.AnyWidget):
     title: ClassVar[str] = "Widget"
     module: ClassVar[str] = ""
 
+    fixed: ClassVar[bool] = False  # whether no link may set what it shows
+
+    _limits = Dict(read_only=True).tag(sync=True)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Read the picture and the style of a new widget from the files of its name."""
         if "_esm" not in cls.__dict__:  # add_traits makes a subclass that has them as traits
-            cls.module = cls.__module__.rpartition(".")[2]
+            name = cls.__module__.rpartition(".")[2]
+            cls.module = f"{name}/{name}"
             cls._esm = bundled(cls.module)
             cls._css = stylesheet()
         super().__init_subclass__(**kwargs)
@@ -112,6 +138,14 @@ class PieceWidget(anywidget.AnyWidget):
         for name in kwargs.keys() - set(self.controls()):
             self._refuse(name, kwargs[name])
         super().__init__(**kwargs)
+
+    @default("_limits")
+    def _tell_limits(self) -> dict[str, dict[str, Any]]:
+        """What each trait may be, for the page: it is written once, in Python."""
+        traits = type(self).class_traits(sync=True).items()
+        fixed = {"fixed": True} if self.fixed else {}
+        told = {name: trait.limits() for name, trait in traits if hasattr(trait, "limits")}
+        return {name: limits | fixed for name, limits in told.items()}
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a trait; a name that is none is a slip of the pen, not a new attribute."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from traitlets import default
 
-from pieces.measured import record_of
+from pieces.book.measured import record_of
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice, Count, Result, Words
 
@@ -12,6 +12,22 @@ STRETCH = 16
 SCHEMES = ("none", "sinusoidal", "learned", "untrained_rows", "last_row", "t5", "alibi", "rotary")
 SCALINGS = ("unscaled", "linear", "ntk", "dynamic", "yarn", "llama3")
 FORGETFUL = "window"
+CALLED = {  # in a sentence
+    "sinusoidal": "sinusoids",
+    "learned": "a learned table",
+    "untrained_rows": "a learned table with untrained rows",
+    "last_row": "a learned table with its last row again",
+    "t5": "T5",
+    "alibi": "ALiBi",
+    "rotary": "RoPE",
+    "unscaled": "RoPE as trained",
+    "linear": "linear scaling",
+    "ntk": "NTK-aware scaling",
+    "dynamic": "dynamic scaling",
+    "yarn": "YaRN",
+    "llama3": "LLaMA 3's scaling",
+    "window": "RoPE with the last 32 words",
+}
 
 
 class BeyondLength(PieceWidget):
@@ -51,6 +67,8 @@ class BeyondLength(PieceWidget):
     def describe(self) -> str:
         """Return what is drawn, and how long the text is."""
         known = (*(SCHEMES if self.what == "positions" else SCALINGS), FORGETFUL)
-        drawn = ", ".join(name for name in known if name in self.shown) or "nothing"
-        factor = f" by {self.factor}" if self.what == "scalings" else ""
-        return f"{self.what}{factor}: {drawn}; a text of {STRETCH * (self.stretch + 1)} words"
+        drawn = ", ".join(CALLED.get(name, name) for name in known if name in self.shown)
+        what = "ways to tell positions" if self.what == "positions" else "slower clocks"
+        factor = f", by the factor {self.factor}" if self.what == "scalings" else ""
+        words = f"over a text of {STRETCH * (self.stretch + 1)} words"
+        return f"{what}{factor}: {drawn or 'nothing'}, {words}"

@@ -68,8 +68,9 @@ class BiasMaps(PieceWidget):
 
     def describe(self) -> str:
         """Return the kind and its sizes."""
-        sides = "both sides" if self.bidirectional else "the past"
+        sides = "to both sides" if self.bidirectional else "to the past"
+        text = f"{self.T} tokens that attend {sides}"
         if self.kind == "alibi":
-            return f"ALiBi, head {self.head} of {self.heads}, {self.T} tokens, {sides}"
-        sizes = f"{self.num_buckets} buckets up to distance {self.max_distance}"
-        return f"T5, {sizes}, {self.T} tokens, {sides}"
+            return f"ALiBi, head {self.head} of {self.heads}, over {text}"
+        sizes = f"{self.num_buckets} buckets up to a distance of {self.max_distance}"
+        return f"T5, with {sizes}, over {text}"

@@ -1,16 +1,20 @@
 """ConfigCalculator: from the sizes of a LLaMA to parameters, memory and a bound on its speed."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pieces.checks import require
+from pieces.models.gemma import GemmaConfig
 from pieces.models.llama import LlamaConfig
 from pieces.models.mistral import MistralConfig
+from pieces.models.qwen2 import Qwen2Config
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.position_waves import Even
 from pieces.widgets.traits import Choice, Count, Real, Result, Switch
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "n_kv_heads", "head_dim", "d_ff",
          "max_seq_len", "window", "tied", "bias", "ff_bias")  # fmt: skip
+KINDS = (LlamaConfig, MistralConfig, Qwen2Config, GemmaConfig)
 DTYPES = ("float32", "bfloat16", "int8", "int4")
 
 
@@ -22,15 +26,17 @@ class ConfigCalculator(PieceWidget):
         d_model: width of the stream, 2 to 32,768.
         n_layers: blocks, 1 to 256.
         n_heads: query heads, 1 to 256.
-        n_kv_heads: key and value heads, a divisor of n_heads; left out, n_heads.
+        n_kv_heads: key and value heads, a divisor of n_heads; left out, n_heads. Where the reader
+            turns n_heads later, the wish is kept, and the largest divisor within it is counted.
         head_dim: numbers of a head, even, 2 to 512; left out, d_model / n_heads.
         d_ff: width of the feed-forward network, 1 to 131,072.
         max_seq_len: the longest text, 1 to 1,048,576 tokens.
         window: keys that a query sees, up to 1,048,576; 0 for all.
         tied: the head is the embedding.
-        bias: in the four matrices of attention.
+        bias: in the matrices of attention.
+        out_bias: whether the last of the four has one with the others; Qwen2's has none.
         ff_bias: in the three of the feed-forward network.
-        length: tokens in the cache, up to max_seq_len.
+        length: tokens in the cache, up to max_seq_len, which bounds what is counted later, too.
         batch: texts at once, 1 to 1,024.
         weights_dtype: "float32", "bfloat16", "int8" or "int4", in which the weights are kept.
         cache_dtype: the same for keys and values.
@@ -63,6 +69,7 @@ class ConfigCalculator(PieceWidget):
     window = Count(0, 0, 1_048_576)
     tied = Switch(False)
     bias = Switch(False)
+    out_bias = Switch(True)
     ff_bias = Switch(False)
     length = Count(2048, 1, 1_048_576)
     batch = Count(1, 1, 1024)
@@ -96,18 +103,41 @@ class ConfigCalculator(PieceWidget):
 
     @classmethod
     def of(cls, config: LlamaConfig, **more: Any) -> "ConfigCalculator":
-        """Return the calculator with the sizes of a LlamaConfig or a MistralConfig."""
+        """Return the calculator with the sizes of a LLaMA, a Mistral, a Qwen2 or a Gemma."""
+        names = ", ".join(kind.__name__ for kind in KINDS)
+        require(type(config) in KINDS, "config", config, f"one of {names}", "pass one of these")
+        first = getattr(config, "first_window_layer", 0)
+        partly = bool(first and getattr(config, "window", None))
+        rule = "one window in all layers, or none"
+        require(not partly, "first_window_layer", first, rule, "leave the window out")
         own = {name: getattr(config, name, None) for name in SIZES}
         given = {name: value for name, value in own.items() if value is not None}
+        given["out_bias"] = not isinstance(config, Qwen2Config)
         return cls(**given | more)
 
-    def config(self) -> MistralConfig:
-        """Return these sizes as a config, from which `mistral` (or `llama`) builds the model."""
+    @classmethod
+    def revived(cls, state: Mapping[str, Any]) -> "ConfigCalculator":
+        """Return the widget of a saved state, in which wishes may not fit each other."""
+        widget = cls()
+        for name in cls.inputs():
+            if name in state:
+                setattr(widget, name, state[name])
+        return widget
+
+    def counted(self) -> dict[str, int | bool]:
+        """Return the sizes that are counted: the wishes, as far as they go together."""
         sizes = {name: getattr(self, name) for name in SIZES}
-        return MistralConfig(**sizes | {"window": self.window or None})
+        kv_heads = range(min(self.n_kv_heads, self.n_heads), 0, -1)
+        return sizes | {"n_kv_heads": next(n for n in kv_heads if self.n_heads % n == 0)}
+
+    def config(self) -> MistralConfig | Qwen2Config:
+        """Return these sizes as a config, from which `mistral` or `qwen2` builds the model."""
+        kind = Qwen2Config if self.bias and not self.out_bias else MistralConfig
+        return kind(**self.counted() | {"window": self.window or None})
 
     def describe(self) -> str:
         """Return the sizes that count most."""
-        heads = f"{self.n_heads} heads ({self.n_kv_heads} for keys and values) of {self.head_dim}"
-        others = f"d_ff {self.d_ff}, {self.vocab_size} tokens"
-        return f"{self.n_layers} layers of {self.d_model}, {heads}, {others}"
+        kv_heads = self.counted()["n_kv_heads"]
+        heads = f"{self.n_heads} heads of size {self.head_dim} ({kv_heads} for keys and values)"
+        others = f"a d_ff of {self.d_ff:,} and a vocabulary of {self.vocab_size:,}"
+        return f"{self.n_layers} layers of width {self.d_model:,}, {heads}, {others}"

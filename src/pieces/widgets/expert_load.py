@@ -4,7 +4,7 @@ import functools
 
 from traitlets import default
 
-from pieces.measured import record_of
+from pieces.book.measured import record_of
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice, Count, Real, Result
 
@@ -49,8 +49,8 @@ class ExpertLoad(PieceWidget):
     setting = Choice("8 1", SETTINGS)
     layer = Count(1, 1, 2)
     seed = Count(1, 1, 3)
-    step = Count(0, 0, STEPS)
-    capacity = Real(1.25, 1.0, 4.0)
+    step = Count(0, 0, STEPS, step=EVERY)
+    capacity = Real(1.25, 1.0, 4.0, step=0.25)
     load = Result()
     dropped = Result()
     measured = Result()
@@ -63,6 +63,5 @@ class ExpertLoad(PieceWidget):
     def describe(self) -> str:
         """Return what is shown."""
         experts, k = self.setting.split()
-        return (
-            f"{experts} experts, {k} a word, layer {self.layer}, seed {self.seed}, step {self.step}"
-        )
+        visits = f"{experts} experts, of which a word visits {k}"
+        return f"{visits}: layer {self.layer}, seed {self.seed}, at step {self.step}"

@@ -62,6 +62,7 @@ class FillMask(PieceWidget):
     """
 
     title = "Fill in the mask"
+    fixed = True  # a question is its author's
 
     question = Text()
     answer = Matrix()

@@ -39,6 +39,7 @@ class HeadSplitter(PieceWidget):
     def describe(self) -> str:
         """Return the sizes and the step that is shown."""
         D = self.heads * self.head_dim
-        sizes = f"[{self.B}, {self.T}, {D}] in {self.heads} heads of {self.head_dim}"
-        quiet = f", head {self.silenced} silenced" if self.silenced else ""
+        heads = f"{self.heads} heads" if self.heads > 1 else "one head"
+        sizes = f"a tensor [{self.B}, {self.T}, {D}] in {heads} of size {self.head_dim}"
+        quiet = f", with head {self.silenced} silenced" if self.silenced else ""
         return f"{sizes}, at the step “{STEPS[self.step]}”{quiet}"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from torch import nn
 from traitlets import TraitType, default
 
-from pieces import measured
+from pieces.book import measured
 from pieces.checks import require
 from pieces.tasks import Task
 from pieces.widgets.trained_model import OWN, ModelName, TrainedModelWidget
@@ -114,5 +114,5 @@ class HiddenUnits(TrainedModelWidget):
 
     def describe(self) -> str:
         """Return the model, the text, the unit, and whether it is held."""
-        held = f", held at {self.value:g}" if self.held else ""
-        return f"{self.model_name} reads “{self.text}”: unit {self.layer}.{self.unit}{held}"
+        held = f", held at {self.value:g}".replace("-", "−") if self.held else ""
+        return f"{self.called} reads “{self.text}”: unit {self.unit} of layer {self.layer}{held}"

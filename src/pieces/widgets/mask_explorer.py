@@ -13,6 +13,10 @@ from pieces.widgets.traits import Cells, Choice, Count, Result, Words
 
 VIEWS = ("mask", "weights", "layers", "reach")
 KINDS = ("causal", "full", "prefix", "sliding_window", "dilated", "global_window", "padding")
+CALLED = {kind: kind for kind in KINDS} | {
+    "sliding_window": "sliding-window",
+    "global_window": "global and window",
+}
 OWN = {
     "prefix": ("prefix_len",),
     "sliding_window": ("window",),
@@ -114,9 +118,11 @@ class MaskExplorer(PieceWidget):
 
     def describe(self) -> str:
         """Return the mask in words."""
-        mask = self.mask()
-        kind = self.kind if self.also in ("none", self.kind) else f"{self.kind} and {self.also}"
-        return f"{kind} mask, {self.T} tokens, {int(mask.sum())} of {mask.numel()} cells open"
+        mask, kind = self.mask(), CALLED[self.kind]
+        both = kind if self.also in ("none", self.kind) else f"{kind} and {CALLED[self.also]}"
+        plural = "masks together" if both != kind else "mask"
+        cells = f"{int(mask.sum())} of {mask.numel()} cells are open"
+        return f"{both} {plural} over {self.T} tokens; {cells}"
 
     def still(self) -> str:
         """Return the mask and its reach, as they stand before anything is moved."""

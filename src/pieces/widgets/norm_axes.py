@@ -9,8 +9,13 @@ from pieces.widgets.score_functions import Numbers
 from pieces.widgets.traits import Choice, Count, Matrix, Real, Result, Words
 
 KINDS = ("batch", "layer", "rms", "text")
+CALLED = {"batch": "BatchNorm", "layer": "LayerNorm", "rms": "RMSNorm"}
+CALLED["text"] = "a norm over the whole text"
 X = ((2, -1, 4, 3), (1, 0, -2, 5), (6, 2, 3, 1), (-3, 1, 0, 2), (4, -2, 1, 1), (0, 3, 5, -4))
 TOKENS = ("Lily", "found", "it", "Tom", "ran", "home")
+
+
+MOST = 6  # rows, and columns
 
 
 class NumberTable(Matrix):
@@ -20,13 +25,17 @@ class NumberTable(Matrix):
         self.empty = empty
         super().__init__(default, bound=20)
 
+    def limits(self) -> dict[str, Any]:
+        """Return what a matrix tells, its longest side, and whether it may be empty."""
+        return super().limits() | {"most": MOST, "empty": self.empty}
+
     def validate(self, obj: Any, value: Any) -> list[list[float]]:
         """Return `value` as nested lists of floats, or raise `ValueError`."""
         if self.empty and isinstance(value, (list, tuple)) and not value:
             return []
         table = super().validate(obj, value)
-        fits = 1 <= len(table) <= 6 and 1 <= len(table[0]) <= 6
-        require(fits, self.name, value, "1 to 6 rows and columns", "take fewer numbers")
+        fits = 1 <= len(table) <= MOST and 1 <= len(table[0]) <= MOST
+        require(fits, self.name, value, f"1 to {MOST} rows and columns", "take fewer numbers")
         return table
 
 
@@ -61,13 +70,13 @@ class NormAxes(PieceWidget):
     kind = Choice("batch", KINDS)
     X = NumberTable(X)
     before = NumberTable(empty=True)
-    words = Words(TOKENS, most=6)
+    words = Words(TOKENS, most=MOST)
     texts = Count(2, 1, 2)
-    row = Count(1, 1, 6)
-    column = Count(1, 1, 6)
+    row = Count(1, 1, MOST)
+    column = Count(1, 1, MOST)
     eps = Real(1e-5, 1e-12, 1.0)
-    gain = Numbers(most=6, bound=5.0)
-    shift = Numbers(most=6, bound=5.0)
+    gain = Numbers(most=MOST, bound=5.0)
+    shift = Numbers(most=MOST, bound=5.0)
     result = Result()
     mean = Result()
     spread = Result()
@@ -95,10 +104,12 @@ class NormAxes(PieceWidget):
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return the rows of its table."""
         table = state.get("X")
-        return len(table) if isinstance(table, list) and 1 <= len(table) <= 6 else None
+        return len(table) if isinstance(table, list) and 1 <= len(table) <= MOST else None
 
     def describe(self) -> str:
         """Return the norm, the shape and the chosen number."""
-        shape = f"{self.texts} text{'s' * (self.texts > 1)}, {len(self.X)} × {len(self.X[0])}"
-        at = f"row {self.row}, column {self.column}: {self.X[self.row - 1][self.column - 1]:g}"
-        return f"norm “{self.kind}” of {shape} numbers, {at}"
+        sizes = f"{len(self.X)} × {len(self.X[0])} numbers"
+        texts = f"{self.texts} texts of {sizes} each" if self.texts > 1 else sizes
+        value = f"{self.X[self.row - 1][self.column - 1]:g}".replace("-", "−")
+        at = f"row {self.row}, column {self.column}, which holds {value}"
+        return f"{CALLED[self.kind]} over {texts}; the chosen cell is {at}"

@@ -6,12 +6,13 @@ from typing import Any
 
 from traitlets import TraitType, default
 
+from pieces.book.measured import record_of
 from pieces.checks import require
-from pieces.measured import record_of
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice, Count, Result
 
 PLACEMENTS = ("post", "pre", "sandwich", "deep")
+CALLED = dict(zip(PLACEMENTS, ("Post", "Pre", "Sandwich", "DeepNorm"), strict=True))
 RATES, WARMUPS, LAYERS = (0.001, 0.004, 0.016), (0, 40), (2, 12)
 DEPTHS = (6, 12, 24, 48, 100, 300, 1000)
 STEPS, STRETCH = 160, 5  # of a run; of a point of its curve
@@ -24,6 +25,11 @@ class Among(TraitType):
         self.options = tuple(options)
         super().__init__(default_value=default)
         self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its options."""
+        options = {"options": list(self.options), "default": self.default_value}
+        return {"kind": "among"} | options
 
     def validate(self, obj: Any, value: Any) -> int | float:
         """Return `value`, or raise `ValueError` where it is none of the options."""
@@ -87,7 +93,7 @@ class NormPlacement(PieceWidget):
     lr = Among(0.004, RATES)
     warmup = Among(0, WARMUPS)
     layers = Among(12, LAYERS)
-    step = Count(0, 0, STEPS)
+    step = Count(0, 0, STEPS, step=STRETCH)
     depth = Among(48, DEPTHS)
     start = Choice("own", ("own", "plain", "scaled"))
     losses = Result()
@@ -107,7 +113,9 @@ class NormPlacement(PieceWidget):
     def describe(self) -> str:
         """Return what is shown."""
         if self.view == "layers":
-            return f"{self.depth} layers at the start ({self.start}), {self.placement} described"
+            start = "scaled by β" if self.start == "scaled" else "of their own"
+            layers = f"{self.depth:,} layers before training, with first weights {start}"
+            return f"{layers}; the sentence is about {CALLED[self.placement]}"
         warm = f"{self.warmup} steps of warm-up" if self.warmup else "no warm-up"
-        rate = f"learning rate {self.lr:g}, {warm}"
-        return f"a race of {self.layers} layers, {rate}, step {self.step}"
+        rate = f"a learning rate of {self.lr:g} and {warm}"
+        return f"a race of {self.layers} layers, with {rate}, at step {self.step}"

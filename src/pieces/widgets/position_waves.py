@@ -13,6 +13,10 @@ VIEWS = ("wave", "similarity", "shift")
 class Even(Count):
     """An even integer from `low` to `high`, both included."""
 
+    def limits(self) -> dict[str, Any]:
+        """Return its range, and that it is even."""
+        return super().limits() | {"even": True}
+
     def validate(self, obj: Any, value: Any) -> int:
         """Return `value`, or raise `ValueError` where it is no even integer in range."""
         value = super().validate(obj, value)
@@ -44,7 +48,7 @@ class PositionWaves(PieceWidget):
 
     title = "Positions as waves"
 
-    d = Even(32, 2, 64)
+    d = Even(32, 2, 64, step=2)
     base = Real(10000.0, 10.0, 1e6)
     length = Count(64, 8, 128)
     column = Count(6, 0, 63)
@@ -56,8 +60,9 @@ class PositionWaves(PieceWidget):
 
     def describe(self) -> str:
         """Return the sizes and what is followed."""
-        sizes = f"{self.length} positions in {self.d} columns, base {self.base:g}"
-        return f"{sizes}; column {self.column}, positions {self.position} and {self.k} further"
+        sizes = f"{self.length} positions in {self.d} columns, with base {self.base:,g}"
+        pair = f"positions {self.position} and {self.position + self.k}"
+        return f"{sizes}; column {self.column}, and {pair}"
 
     def encoding(self) -> Sinusoidal:
         """Return the package's encoding with these sizes."""

@@ -57,6 +57,7 @@ class PredictNumber(PieceWidget):
     """
 
     title = "Predict the number"
+    fixed = True  # a question is its author's
 
     question = Text()
     answer = Real(0.0, -1e9, 1e9)

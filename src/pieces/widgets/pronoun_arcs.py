@@ -54,5 +54,5 @@ class PronounArcs(TrainedModelWidget):
         return math.ceil(len(str(state.get("text", STORY))) / LINE)
 
     def describe(self) -> str:
-        """Return the story and its reader; which head that is may have been computed."""
-        return f"“{self.text}”, read by one head of {self.model_name}"
+        """Return the story and its reader; which head it is may have been computed."""
+        return f"“{self.text}”, as one head of {self.called} reads it"

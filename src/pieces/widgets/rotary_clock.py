@@ -7,6 +7,12 @@ HEAD_DIM = 16
 SENTENCE = ["the", "red", "fox", "saw", "a", "big", "dog", "by", "the", "old", "oak"]
 BASES = ("10000", "100", "1000", "500000", "1000000")
 SCALINGS = ("none", "linear", "dynamic", "yarn", "llama3")
+CALLED = {  # in a sentence
+    "linear": "linear scaling",
+    "dynamic": "dynamic scaling",
+    "yarn": "YaRN",
+    "llama3": "LLaMA 3's scaling",
+}
 
 
 class RotaryClock(PieceWidget):
@@ -55,5 +61,7 @@ class RotaryClock(PieceWidget):
         """Return the two words, their distance, and what slows the clocks."""
         words = dict(enumerate(self.tokens))
         query, key = (f"“{words.get(at, at + 1)}”" for at in (self.i, self.j))
-        slowed = "" if self.scaling == "none" else f", scaling {self.scaling} by {self.factor}"
-        return f"query {query}, key {key}, clock {self.pair}, base {self.base}{slowed}"
+        clock = f"clock {self.pair}, base {int(self.base):,}"
+        if self.scaling != "none":
+            clock += f", slowed by {CALLED[self.scaling]}, factor {self.factor}"
+        return f"the query {query} and the key {key} on {clock}"

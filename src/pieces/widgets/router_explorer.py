@@ -1,19 +1,17 @@
 """RouterExplorer: which expert takes which word of a text, in a trained mixture of experts."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from torch import nn
-
-from pieces.tasks import Task
+from pieces.widgets.sampling_explorer import World
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Cells, Count, Real, Result, Text
 
 MODELS = ("stories_moe",)
 TEXT = (
     "Once upon a time there was a shy girl named Lily. She had a red ball. "
-    "One sunny day, she took the"
+    "One sunny day, she took the red"
 )
 
 
@@ -31,6 +29,7 @@ class RouterExplorer(TrainedModelWidget):
         closed: experts that are shut, as [layer, expert], both from 1; in each layer as many stay
             open as a word visits.
         capacity: the room of an expert in fair shares, 0 to 3; 0 is no limit.
+        world: the words from which the page knows what is true; {} for a model with other words.
 
     Read back:
         experts: of each layer and word its experts from 1, best first.
@@ -58,13 +57,7 @@ class RouterExplorer(TrainedModelWidget):
     load = Result()
     balance = Result()
     next_words = Result()
-
-    @classmethod
-    def from_model(
-        cls, model: nn.Module, text: str, *, vocabulary: Sequence[str] | Task, **traits: Any
-    ) -> "RouterExplorer":
-        """Show a Mixtral of your own, reading this text. As ``TrainedModelWidget``."""
-        return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
+    world = World()
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
@@ -73,7 +66,7 @@ class RouterExplorer(TrainedModelWidget):
 
     def describe(self) -> str:
         """Return the model, the text, the layer, and what is shut or small."""
-        without = ", ".join(f"{layer}.{expert}" for layer, expert in self.closed)
-        shut = f", without {without}" if without else ""
-        room = f", room for {self.capacity:g} fair shares" if self.capacity else ""
-        return f"{self.model_name} reads “{self.text}”: layer {self.layer}{shut}{room}"
+        without = ", ".join(f"{expert} of layer {layer}" for layer, expert in self.closed)
+        shut = f", with expert {without} shut" if without else ""
+        room = f", and room for {self.capacity:g} times the fair share" if self.capacity else ""
+        return f"{self.called} reads “{self.text}”: layer {self.layer}{shut}{room}"

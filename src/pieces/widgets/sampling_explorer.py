@@ -1,13 +1,11 @@
 """SamplingExplorer: a trained model writes on, word by word, beside the true probabilities."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from torch import nn
 from traitlets import TraitType
 
 from pieces.checks import require
-from pieces.tasks import Task, stories_words
+from pieces.tasks import stories_words
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Count, Real, Result, Text, Words
 
@@ -79,7 +77,7 @@ class SamplingExplorer(TrainedModelWidget):
     written = Words((), MOST)
     temperature = Real(1.0, 0.0, 3.0)
     top_k = Count(0, 0, 1000)
-    top_p = Real(1.0, 0.05, 1.0)
+    top_p = Real(1.0, 0.05, 1.0, step=0.05)
     seed = Count(1, 0, 9999)
     candidates = Result()
     distance = Result()
@@ -87,29 +85,10 @@ class SamplingExplorer(TrainedModelWidget):
     computed = Result()
     world = World()
 
-    @classmethod
-    def from_model(
-        cls,
-        model: nn.Module,
-        text: str = TEXT,
-        *,
-        vocabulary: Sequence[str] | Task,
-        **traits: Any,
-    ) -> "SamplingExplorer":
-        """Let a decoder-only model of your own write. As ``TrainedModelWidget``.
-
-        The true probabilities are known where it has the words of ``pieces.tasks.Stories``.
-        """
-        words = vocabulary.vocabulary if isinstance(vocabulary, Task) else vocabulary
-        if not isinstance(words, Sequence) or sorted(words) != sorted(stories_words.VOCABULARY):
-            traits = {"world": {}} | traits
-        return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
-
     def describe(self) -> str:
         """Return the model, what it was given, how it draws and what it wrote."""
-        cuts = [f"top-k {self.top_k}"] * bool(self.top_k) + [f"top-p {self.top_p:g}"] * (
-            self.top_p < 1
-        )
+        cuts = [f"top-k {self.top_k}"] * bool(self.top_k)
+        cuts += [f"top-p {self.top_p:g}"] * (self.top_p < 1)
         how = ", ".join([f"temperature {self.temperature:g}", *cuts, f"seed {self.seed}"])
         wrote = f", and wrote “{' '.join(self.written)}”" if self.written else ""
-        return f"{self.model_name} goes on from “{self.text}”{wrote} ({how})"
+        return f"{self.called} goes on from “{self.text}”{wrote} ({how})"

@@ -15,6 +15,10 @@ SCORES = ("scaled_dot", "dot", "additive", "bilinear")
 class PowerOfTwo(Count):
     """An integer from `low` to `high` that is a power of two."""
 
+    def limits(self) -> dict[str, Any]:
+        """Return its range, and that it is a power."""
+        return super().limits() | {"power": True}
+
     def validate(self, obj: Any, value: Any) -> int:
         """Return `value`, or raise `ValueError` where it is no power of two in range."""
         value = super().validate(obj, value)
@@ -30,6 +34,10 @@ class Numbers(TraitType):
         self.most, self.bound = most, bound
         super().__init__(default_value=[float(number) for number in default])
         self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its length and its numbers."""
+        return {"kind": "numbers", "most": self.most, "bound": self.bound}
 
     def validate(self, obj: Any, value: Any) -> list[float]:
         """Return `value` as a list of floats, or raise `ValueError`."""
@@ -47,6 +55,10 @@ class Numbers(TraitType):
 
 class Points(Matrix):
     """Places in the plane, any number of them, none included."""
+
+    def limits(self) -> dict[str, Any]:
+        """Return what a matrix tells, and that there may be none."""
+        return super().limits() | {"empty": True}
 
     def validate(self, obj: Any, value: Any) -> list[list[float]]:
         """Return `value` as a list of [x, y], or raise `ValueError`."""
@@ -125,6 +137,9 @@ class ScoreFunctions(PieceWidget):
 
     def describe(self) -> str:
         """Return the settings in words."""
-        return (
-            f"{self.score} score, K = {self.K}, {self.n_keys} keys, temperature {self.temperature}"
+        called = {"scaled_dot": "scaled dot-product", "dot": "dot-product"}.get(
+            self.score, self.score
         )
+        numbers = f"{self.K} numbers" if self.K > 1 else "one number"
+        keys = f"{self.n_keys} keys of {numbers} each"
+        return f"the {called} score, {keys}, at a temperature of {self.temperature:g}"

@@ -37,5 +37,6 @@ class ShuffleTokens(PieceWidget):
 
     def describe(self) -> str:
         """Return which order is shown, and the mask."""
-        which = f"shuffle {self.shuffle}" if self.shuffle else "as they came"
-        return f"{', '.join(self.tokens)}: {which}, mask {self.mask}"
+        which = f"in the order of shuffle {self.shuffle}" if self.shuffle else "in their own order"
+        mask = "without a mask" if self.mask == "none" else f"under a {self.mask} mask"
+        return f"{', '.join(self.tokens)}, {which}, {mask}"

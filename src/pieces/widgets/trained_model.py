@@ -9,7 +9,7 @@ from torch import nn
 from traitlets import Bytes, default, observe
 
 from pieces.checks import require, require_instance, require_module
-from pieces.tasks import Task
+from pieces.tasks import Task, stories_words
 from pieces.trained import NAMES, path_of
 from pieces.trained.kinds import KINDS, kind_of_model, plain
 from pieces.trained.packing import quantised
@@ -17,11 +17,23 @@ from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice
 
 OWN = "own"
+CALLED = {  # in a sentence
+    "stories_attention": "the attention-only model",
+    "stories_llama": "the stories LLaMA",
+    "stories_moe": "the mixture of experts",
+    "translator": "the translator",
+    "aligner": "the aligner",
+    OWN: "a model of your own",
+}
 MOST = 32_000_000  # bytes; a page holds and computes no more with pleasure
 
 
 class ModelName(Choice):
     """The name of one of the book's models, or ``OWN`` where a model was handed over."""
+
+    def limits(self) -> dict[str, Any]:
+        """Return the names; no link changes the model, whose weights stand in the page."""
+        return super().limits() | {"fixed": True}
 
     def validate(self, obj: Any, value: Any) -> str:
         """Return `value`, or raise `ValueError` where there is no such model."""
@@ -80,6 +92,12 @@ class TrainedModelWidget(PieceWidget):
 
     model_name = ModelName(NAMES[0], NAMES)
     _packed: bytes = b""
+
+    @property
+    def called(self) -> str:
+        """What a sentence calls the model."""
+        return CALLED[self.model_name]
+
     _weights = Bytes().tag(sync=True, to_json=lambda value, widget: memoryview(value))
 
     def __init__(self, *, _packed: bytes = b"", **traits: Any) -> None:
@@ -101,16 +119,27 @@ class TrainedModelWidget(PieceWidget):
 
     @classmethod
     def from_model(
-        cls, model: nn.Module, *, vocabulary: Sequence[str] | Task, **traits: Any
+        cls,
+        model: nn.Module,
+        text: str | None = None,
+        *,
+        vocabulary: Sequence[str] | Task,
+        **traits: Any,
     ) -> "TrainedModelWidget":
         """Show a model of your own: a small one that a builder of ``pieces.models`` made.
 
         The weights are those of this moment; after more training, hand them over again.
-        ``vocabulary`` has one word for each id, or is the task that has it; ``traits`` are the
-        widget's other arguments.
+        ``text`` is what it reads; ``vocabulary`` has one word for each id, or is the task that has
+        it; ``traits`` are the widget's other arguments. True probabilities are known where it has
+        the words of ``pieces.tasks.Stories``.
         Raises: TypeError, ValueError if the model or its vocabulary cannot be shown.
         """
         packed = pack_own(model, vocabulary)
+        words = vocabulary.vocabulary if isinstance(vocabulary, Task) else vocabulary
+        if "world" in cls.class_traits() and sorted(words) != sorted(stories_words.VOCABULARY):
+            traits = {"world": {}} | traits
+        if text is not None:
+            traits["text"] = text
         rule, remedy = f"must be one of {', '.join(cls.kinds)}", "this widget shows no other"
         require(
             kind_of_model(model) in cls.kinds,

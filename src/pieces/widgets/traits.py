@@ -1,4 +1,9 @@
-"""Trait types of the widgets: one control, one trait, one clear error."""
+"""Trait types of the widgets: one control, one trait, one clear error.
+
+What a trait may be is written here alone. `limits()` tells the page, whose sliders and readers take
+their range, their options and their default from it. So does what reads a state out of a link
+(`static/links.js`, by `kind`); a trait without limits is set by no link.
+"""
 
 import math
 from collections.abc import Sequence
@@ -11,12 +16,17 @@ from pieces.checks import require
 
 
 class Count(TraitType):
-    """An integer from `low` to `high`, both included."""
+    """An integer from `low` to `high`, both included; its slider or its film goes by `step`."""
 
-    def __init__(self, default: int, low: int, high: int):
-        self.low, self.high = low, high
+    def __init__(self, default: int, low: int, high: int, step: int = 1):
+        self.low, self.high, self.step = low, high, step
         super().__init__(default_value=default)
         self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its range."""
+        limits = {"low": self.low, "high": self.high, "default": self.default_value}
+        return {"kind": "count", "step": self.step} | limits
 
     def validate(self, obj: Any, value: Any) -> int:
         """Return `value`, or raise `ValueError` where it is no integer in range."""
@@ -32,12 +42,19 @@ class Count(TraitType):
 
 
 class Real(TraitType):
-    """A finite number from `low` to `high`, both included."""
+    """A finite number from `low` to `high`, both included; its slider goes by `step`."""
 
-    def __init__(self, default: int | float, low: int | float, high: int | float):
-        self.low, self.high = low, high
+    def __init__(
+        self, default: int | float, low: int | float, high: int | float, step: float = 0.1
+    ):
+        self.low, self.high, self.step = low, high, step
         super().__init__(default_value=float(default))
         self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its range."""
+        limits = {"low": self.low, "high": self.high, "default": self.default_value}
+        return {"kind": "real"} | limits | {"step": self.step}
 
     def validate(self, obj: Any, value: Any) -> float:
         """Return `value` as a float, or raise `ValueError`."""
@@ -59,6 +76,10 @@ class Switch(TraitType):
         super().__init__(default_value=default)
         self.tag(sync=True)
 
+    def limits(self) -> dict[str, Any]:
+        """Return what a link needs to know."""
+        return {"kind": "switch"}
+
     def validate(self, obj: Any, value: Any) -> bool:
         """Return `value`, or raise `ValueError` where it is no bool."""
         require(isinstance(value, bool), self.name, value, "True or False", "pass a bool")
@@ -72,6 +93,10 @@ class Choice(TraitType):
         self.options = tuple(options)
         super().__init__(default_value=default)
         self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its options."""
+        return {"kind": "choice", "options": list(self.options), "default": self.default_value}
 
     def validate(self, obj: Any, value: Any) -> str:
         """Return `value`, or raise `ValueError` where it is none of the options."""
@@ -93,6 +118,10 @@ class Text(TraitType):
         super().__init__(default_value=default)
         self.tag(sync=True)
 
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its length."""
+        return {"kind": "text", "longest": self.longest}
+
     def validate(self, obj: Any, value: Any) -> str:
         """Return `value`, or raise `ValueError` where it is no text or too long."""
         require(
@@ -112,6 +141,10 @@ class Words(TraitType):
         self.most = most
         super().__init__(default_value=list(default))
         self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its length."""
+        return {"kind": "words", "most": self.most}
 
     def validate(self, obj: Any, value: Any) -> list[str]:
         """Return `value` as a list, or raise `ValueError`."""
@@ -143,6 +176,11 @@ class Matrix(TraitType):
         super().__init__(default_value=[list(row) for row in default])
         self.tag(sync=True)
 
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its entries, and of sides that are fixed."""
+        sides = {"rows": self.rows, "columns": self.columns}
+        return {"kind": "matrix", "bound": self.bound} | {k: n for k, n in sides.items() if n}
+
     def validate(self, obj: Any, value: Any) -> list[list[float]]:
         """Return `value` as nested lists of floats, or raise `ValueError`."""
         shape = f"{self.rows or 'any number of'} × {self.columns or 'any number of'}"
@@ -165,6 +203,10 @@ class Cells(TraitType):
     def __init__(self):
         super().__init__(default_value=[])
         self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what a link needs to know."""
+        return {"kind": "cells"}
 
     def validate(self, obj: Any, value: Any) -> list[list[int]]:
         """Return `value` as a list of pairs, or raise `ValueError`."""

@@ -1,8 +1,10 @@
 """Models from rows: on the meta device at full size, or shrunk so that they run."""
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Annotated
 
 import torch
@@ -12,9 +14,10 @@ from pieces.attention import CachedAttention
 from pieces.blocks import Stack
 from pieces.checks import OneOf, Range, Size, checked, one_of
 from pieces.embeddings import TokenEmbedding
-from pieces.masks import Device
 from pieces.models.decoder_only import DecoderOnly
 from pieces.positions import PositionalEncoding
+from pieces.types import Device
+from pieces.zoo.count import count_parameters
 from pieces.zoo.parts import (
     ARRANGEMENTS,
     BIASES,
@@ -29,7 +32,7 @@ from pieces.zoo.parts import (
 from pieces.zoo.query_layer import ClosingBlock, LearnedTwice, QueryAttention
 from pieces.zoo.row import Architecture
 from pieces.zoo.t5_of_row import t5_of_row
-from pieces.zoo.table import MODEL_TABLE
+from pieces.zoo.table import MODEL_TABLE, OUR_MODELS
 
 WORDS = {
     "arrangement": ARRANGEMENTS,
@@ -40,7 +43,8 @@ WORDS = {
     "head": HEADS,
 }
 
-Name = Annotated[str, OneOf(MODEL_TABLE)]
+ROWS = MODEL_TABLE | OUR_MODELS
+Name = Annotated[str, OneOf(ROWS)]
 
 
 @checked
@@ -50,7 +54,14 @@ def build(name: Name, device: Device = "meta") -> nn.Module:
     Source: source text, Table 5.1.
     """
     with torch.device(device):
-        return assemble(MODEL_TABLE[name].built)
+        return assemble(ROWS[name].built)
+
+
+@checked
+@functools.cache
+def counted(name: Name) -> Mapping[str, int]:
+    """The parameters of a row's model by part, and in "total": built at full size, and counted."""
+    return MappingProxyType(count_parameters(build(name)))
 
 
 @checked

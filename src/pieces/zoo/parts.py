@@ -28,7 +28,7 @@ from pieces.positions import (
     T5Buckets,
     TransformerXLRelative,
 )
-from pieces.residual import DeepNorm, PreNorm, deepnorm_init_
+from pieces.residual import DeepNorm, PreNorm, SandwichNorm, deepnorm_init_
 from pieces.zoo.row import Architecture
 
 
@@ -110,6 +110,12 @@ def _pre(a: Architecture, attention: nn.Module, feed_forward: nn.Module) -> Bloc
     return Block(attention, feed_forward, **residuals)
 
 
+def _sandwich(a: Architecture, attention: nn.Module, feed_forward: nn.Module) -> Block:
+    first, second = (SandwichNorm(NORMS[a.norm](a), NORMS[a.norm](a)) for _ in range(2))
+    residuals = {"attention_residual": first, "feed_forward_residual": second}
+    return Block(attention, feed_forward, **residuals)
+
+
 def _parallel(a: Architecture, attention: nn.Module, feed_forward: nn.Module) -> ParallelBlock:
     return ParallelBlock(attention, feed_forward, NORMS[a.norm](a))
 
@@ -136,9 +142,10 @@ ARRANGEMENTS: dict[str, Callable[[Architecture, nn.Module, nn.Module], nn.Module
     "parallel": _parallel,
     "parallel, two norms": _parallel_two,
     "post, DeepNorm": _glm,
+    "sandwich": _sandwich,
 }
 
-FINAL_NORMS = ("pre", "parallel", "parallel, two norms")
+FINAL_NORMS = ("pre", "parallel", "parallel, two norms", "sandwich")
 
 
 class NormHead(nn.Linear):

@@ -6,14 +6,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.attention import CachedAttention, CausalCore, Mask, merge_heads, split_heads
+from pieces.attention import CachedAttention, CausalCore, merge_heads, split_heads
 from pieces.attention.cached import visible
 from pieces.blocks import Block
 from pieces.cache.none import NO_CACHE
 from pieces.cache.protocol import LayerCache
 from pieces.checks import checked
 from pieces.positions import Learned
-from pieces.positions.encoding import Positions
+from pieces.types import Mask, Positions
 
 
 @checked

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 
 from pieces.checks import Positive, Size, check_fields, one_of
-from pieces.zoo.printed import PRINTED, Printed
+from pieces.zoo.printed import APPEARED, OURS, PRINTED, Appeared, Printed
 
 STATED = ("n_layers", "n_heads", "d_model")
 WEIGHTS = "the published weights, counted"
@@ -84,6 +84,8 @@ class PublishedCount:
 class Row:
     """One model: ``printed`` is the table's own, ``built`` is what ``build`` makes of it.
 
+    Of ``ours``, which the table lacks, ``printed`` is what it would print.
+
     ``differences`` says, by column, where the two are not the same, or where a blank was filled.
     ``beyond`` says why the count is more than 3 percent from the printed size, where it is.
     Raises: ValueError if a source or difference names no field.
@@ -106,13 +108,25 @@ class Row:
         for column in self.differences:
             one_of("differences", column, known)
 
+    @property
+    def ours(self) -> bool:
+        """Whether the table lacks it."""
+        return self.name in OURS
+
+    @property
+    def appeared(self) -> Appeared:
+        """When it appeared, and where."""
+        return APPEARED[self.name]
+
     def source(self, field: str) -> str:
         """Where a field of ``built`` comes from. Raises: ValueError if there is no such field."""
         one_of("field", field, FIELDS)
         for source in self.sources:
             if field in source.fields.split():
                 return source.citation
-        return "Table 5.1" if field in (*STATED, "category") else "the default of Architecture"
+        if field in (*STATED, "category"):
+            return "as the other fields" if self.ours else "Table 5.1"
+        return "the default of Architecture"
 
 
 def row(
@@ -128,7 +142,7 @@ def row(
 
     ``printed`` is the name that the table prints, if it is another.
     """
-    as_printed = PRINTED[name if printed is None else printed]
+    as_printed = (PRINTED | OURS)[name if printed is None else printed]
     stated = {field: getattr(as_printed, field) for field in (*STATED, "category")}
     architecture = Architecture(**stated, **built)
     return Row(name, as_printed, architecture, sources, differences or {}, published, beyond)

@@ -44,7 +44,7 @@ FIRST: tuple[Row, ...] = (
         differences={
             "name": "the table has lost the letter α of PanGu-α",
             "n_layers": "63 ordinary layers and the query layer, as in the published code; with 64 "
-            "below it the count would be 210.1e9, not the 207.0e9 of the paper",
+            "below it the count would be 210.1 billion, not the 207.0 billion of the paper",
         },
     ),
     row(
@@ -145,15 +145,21 @@ FIRST: tuple[Row, ...] = (
         biases="all",
         differences={
             "activation": "blank; built GELU, as in GPT-2",
-            "position": "the relative encoding is Transformer-XL's: 21.5e9 parameters of its own",
+            "position": "the relative encoding is Transformer-XL's: 21.5 billion of its own",
         },
     ),
     row(
         "Chinchilla",
         Source(
-            "norm position feed_forward biases vocab_size",
+            "norm position vocab_size",
             "Hoffmann et al. 2022, 4.1: the architecture of Gopher",
             "hoffmann2022training",
+        ),
+        Source(
+            "feed_forward biases",
+            f"Hoffmann et al. 2022, 4.1: the architecture of Gopher, of which we assume: {GPT2}",
+            "hoffmann2022training",
+            assumed=True,
         ),
         Source("d_ff", "Hoffmann et al. 2022, Table 4: heads of 128; d_ff = 4 d_model as Gopher"),
         d_ff=32_768,
@@ -164,7 +170,7 @@ FIRST: tuple[Row, ...] = (
         biases="all",
         differences={
             "activation": "blank; built GELU, as Gopher",
-            "position": "the relative encoding is Transformer-XL's: 5.4e9 parameters of its own",
+            "position": "the relative encoding is Transformer-XL's: 5.4 billion of its own",
         },
     ),
     row(

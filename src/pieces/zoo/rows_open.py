@@ -50,7 +50,7 @@ OPEN: tuple[Row, ...] = (
         vocab_size=125_696,
         max_seq_len=4096,
         norm_eps=1e-6,
-        beyond="the name leaves the embedding and the head out: 12.6e9 without them",
+        beyond="the name leaves the embedding and the head out: 12.6 billion without them",
     ),
     row(
         "Qwen-1.5",
@@ -147,7 +147,7 @@ OPEN: tuple[Row, ...] = (
         norm_eps=1e-6,
         max_seq_len=8192,
         differences={
-            "activation": "GeGLU, of three matrices, not GELU: with two the count would be 6.42e9",
+            "activation": "GeGLU, of three matrices, not GELU: two would count 6.42 billion",
             "head_dim": "256, not H / N = 192",
         },
         published=PublishedCount(8_537_680_896, WEIGHTS),
@@ -190,7 +190,7 @@ OPEN: tuple[Row, ...] = (
         ),
         Source(
             "vocab_size",
-            "not looked up; a thousand tokens more or less would move the count by 0.01e9",
+            "not looked up; a thousand tokens more or less would move the count by 0.01 billion",
             assumed=True,
         ),
         **LLAMA,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from pieces.blocks import Stack
@@ -14,9 +14,7 @@ from pieces.embeddings import TokenEmbedding
 from pieces.models.encoder_decoder.caches import Caches
 from pieces.models.fit import cached_positions, fitted, require_model_mask, require_texts
 from pieces.positions import PositionalEncoding
-
-Mask = Bool[Tensor, "#T #S"] | Bool[Tensor, "#B #H #T #S"] | None
-Ids = Int[Tensor, "B T"]
+from pieces.types import Ids, Mask
 
 
 @checked

@@ -5,7 +5,8 @@
  * Every module of the widgets comes as a classic script too, that leaves its source in piecesModules.
  * All load while the page is parsed, in any order; a place is drawn as soon as it and its modules are there.
  * A widget stands in the page as
- *   <div class="pieces-live" data-model="id"><script type="application/json">state</script>…</div>
+ *   <div class="pieces-live" data-widget="name" data-module="name/name" data-model="id">
+ *     <script type="application/json">state</script>…</div>
  * and is drawn by the same render({ model, el }) that a notebook calls.
  */
 (() => {
@@ -13,21 +14,28 @@
   const sources = (window.piecesModules ??= {});
   const urls = new Map();
   const models = new Map();
-  const DEPENDENCY = /(\bfrom\s+)"\.\/(\w+)\.js"/g;
+  const records = new Map();
+  const home = /** @type {HTMLScriptElement} */ (document.currentScript)?.src || document.baseURI;
+  const DEPENDENCY = /(\bfrom\s+)"(\.\.?\/[\w./]+)\.js"/g;
+  /** The name of a module that another imports: "../kit/dom" from "twin/flat" is "kit/dom".
+   *  @param {string} path @param {string} from */
+  const named = (path, from) => new URL(path, `file:///${from}`).pathname.slice(1);
 
   /** The address of a module, its imports included; each is made once. */
   function address(name) {
     if (!urls.has(name)) {
       if (!(name in sources)) throw new Error(`The module ${name} is not on this page.`);
-      const text = sources[name].replace(DEPENDENCY, (_, head, other) => `${head}"${address(other)}"`);
-      urls.set(name, URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+      const text = sources[name].replace(DEPENDENCY, (_, head, path) => (
+        `${head}"${address(named(path, name))}"`));
+      const traced = `${text}\n//# sourceURL=pieces/${name}.js`; // how an error names it
+      urls.set(name, URL.createObjectURL(new Blob([traced], { type: "text/javascript" })));
     }
     return urls.get(name);
   }
 
   /** Whether a module and all that it imports have arrived. */
   const arrived = (name) => name in sources
-    && [...sources[name].matchAll(DEPENDENCY)].every(([, , other]) => arrived(other));
+    && [...sources[name].matchAll(DEPENDENCY)].every(([, , path]) => arrived(named(path, name)));
 
   /** Put binary traits back: a list of { path, data (base64) } into the state. */
   function restore(state, buffers) {
@@ -75,14 +83,36 @@
     return model;
   }
 
+  /** What is long in a state lies in a file, which several widgets may share.
+   *  @param {string|undefined} name @returns {Promise<object>} */
+  function recorded(name) {
+    if (!name) return Promise.resolve({});
+    if (!records.has(name)) {
+      records.set(name, new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        if (window.piecesRecords?.[name]) return resolve(window.piecesRecords[name]);
+        script.src = new URL(`records/${name}.js`, home).href;
+        script.onload = script.onerror = () => {
+          const record = window.piecesRecords?.[name];
+          if (record) resolve(record);
+          else reject(new Error(`The record ${name} did not arrive.`));
+        };
+        document.head.append(script);
+        script.remove();
+      }));
+    }
+    return records.get(name);
+  }
+
   /** The model of one place in the page; two views of a widget share theirs. */
-  function modelOf(place) {
+  async function modelOf(place) {
     const id = place.dataset.model;
+    const long = await recorded(place.dataset.record);
     if (!models.has(id)) {
       const script = place.querySelector('script[type="application/json"]');
       if (!script) throw new Error("The page holds no state for this widget.");
       const { state, buffers } = JSON.parse(script.textContent);
-      models.set(id, createModel(restore(state, buffers ?? [])));
+      models.set(id, createModel(restore(Object.assign(state, long), buffers ?? [])));
     }
     return models.get(id);
   }
@@ -125,8 +155,8 @@
     if (place.dataset.state) return;
     place.dataset.state = "loading";
     try {
-      const model = modelOf(place);
-      const { default: widget } = await import(address(place.dataset.widget));
+      const model = await modelOf(place);
+      const { default: widget } = await import(address(place.dataset.module));
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
@@ -136,6 +166,10 @@
       const drawn = await (typeof widget === "function" ? await widget()
         : widget).render({ model, el: stage });
       place.dataset.state = "live";
+      // What the page itself shows, for links that say what differs from it.
+      const names = Object.keys(model.get("_limits") ?? {});
+      place.first = Object.fromEntries(names.map((name) => [name, model.get(name)]));
+      place.dispatchEvent(new CustomEvent("pieces-live", { bubbles: true }));
       place.querySelector(".pieces-wait")?.remove(); // its words and its still have been replaced
       place.cleanUp = drawn;
       // Its canvases have their heights a frame from now; until then the space kept for it must stand.
@@ -145,35 +179,60 @@
       apologise(place, error);
       console.error(error);
     }
+    const others = () => { if (loaded) look(true); };
+    if (document.hidden) others(); // no frame comes
+    else requestAnimationFrame(() => setTimeout(others)); // what has just been drawn is painted first
+  }
+
+  /** Weights are most of a page's bytes. A widget far below the screen asks for its own when it comes near,
+   *  or when the page rests: it has loaded, and its first widget is there, which no byte of them delays. */
+  let loaded = false;
+  const stands = (place) => !place || ["live", "stale", "failed"].includes(place.dataset.state);
+  const near = new IntersectionObserver((seen) => {
+    for (const { isIntersecting, target } of seen) {
+      if (!isIntersecting) continue;
+      /** @type {HTMLElement} */ (target).dataset.near = "";
+      near.unobserve(target);
+      look();
+    }
+  }, { rootMargin: "100%" });
+  function waits(place, first) {
+    const { weights, record, near: close } = place.dataset;
+    if (place === first || (weights ?? record) === undefined || close !== undefined) return false;
+    near.observe(place);
+    return true;
   }
 
   /** Draw every place that can be; after the last script has had its chance, every place. */
   function look(late = false) {
+    const first = document.querySelector(".pieces-live[data-module]");
     for (const place of /** @type {HTMLCollectionOf<HTMLElement>} */ (
       document.getElementsByClassName("pieces-live"))) {
-      if (place.dataset.state || !place.dataset.widget) continue;
+      if (place.dataset.state || !place.dataset.module) continue;
       const parsed = place.querySelector(".pieces-wait") !== null;
-      if (late || (parsed && arrived(place.dataset.widget))) enliven(place);
+      const ready = late || (parsed && arrived(place.dataset.module));
+      if (ready && ((late && stands(first)) || !waits(place, first))) enliven(place);
     }
   }
 
   window.pieces = {
     /** Where the trained models' files lie. */
-    models: new URL("models/", /** @type {HTMLScriptElement} */ (document.currentScript)?.src
-      || document.baseURI).href,
+    models: new URL("models/", home).href,
     /** Called by each module's file when its source is there. */
     arrived: () => look(),
     /** The live model of a widget, for tests and for the curious. */
     model: (id) => models.get(id),
   };
   if (document.readyState === "complete") {
+    loaded = true;
     look(true);
   } else {
     const parsing = new MutationObserver(() => look());
     parsing.observe(document, { childList: true, subtree: true });
     window.addEventListener("load", () => {
       parsing.disconnect();
-      look(true);
+      look();
+      (window.requestIdleCallback ?? setTimeout)(() => { loaded = true; look(true); });
     });
     look();
   }

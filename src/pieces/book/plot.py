@@ -1,0 +1,200 @@
+"""The figures' style: one colour per role, readable in light and in dark.
+
+A figure goes into the page as SVG, its ink in the colour of the text around it
+and its roles in the page's own variables, so that it follows the reader's theme.
+"""
+
+import html
+import io
+import math
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Annotated, Any
+
+import matplotlib as mpl
+import torch
+from jaxtyping import Bool, Float, Int
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+from pieces.book.tables import table as table
+from pieces.checks import Number, OneOf, Text, checked, one_of, require
+
+ROLE = {
+    "query": "#133b8f",
+    "key": "#946400",
+    "value": "#004f00",
+    "score": "#933934",
+    "weight": "#8b51ad",
+    "output": "#006175",
+    "residual": "#5c6060",
+    "negative": "#070b12",
+}
+Matrix = Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"] | Bool[torch.Tensor, "T S"]
+Role = Annotated[str, OneOf(ROLE)]
+INK, FAINT = "#010203", "#010204"  # stand-ins, replaced by the reader's text colour
+
+STYLE = {
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "font.family": "sans-serif",
+    "font.size": 10.5,
+    "axes.titlesize": 10.5,
+    "axes.labelsize": 10.5,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 9.5,
+    "ytick.labelsize": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": mpl.cycler(color=list(ROLE.values())),
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "lines.linewidth": 1.8,
+    "grid.color": FAINT,
+    "grid.alpha": 0.15,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pieces",
+    "hatch.color": "#8b949e",
+    "hatch.linewidth": 0.6,
+}
+
+
+@checked
+def figure(
+    width: Number = 5.4, height: Number = 2.9, *, rows: int = 1, columns: int = 1, **options
+) -> tuple[Figure, Any]:
+    """Make a figure in the book's style; `width` and `height` in inches.
+
+    Shapes: one axes, or an array of rows × columns axes as `plt.subplots` gives.
+    """
+    with mpl.rc_context(STYLE):
+        drawing = Figure(figsize=(width, height), layout="constrained")
+        return drawing, drawing.subplots(rows, columns, **options)
+
+
+@checked
+def show(drawing: Figure, alt: Text) -> None:
+    """Put a figure into the page, with `alt` for those who do not see it."""
+    from IPython.display import display
+
+    with mpl.rc_context(STYLE):
+        _style_legends(drawing)
+        text = io.StringIO()
+        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    picture = text.getvalue()
+    display(_bundle(_lean(picture[picture.index("<svg") :]), alt), raw=True)
+
+
+@checked
+def drawing(name: str, alt: Text) -> None:
+    """Put one of the book's own drawings, `pieces/book/drawings/name.svg`, into the page."""
+    from IPython.display import display
+
+    folder = files("pieces.book") / "drawings"
+    one_of("name", name, sorted(p.name.removesuffix(".svg") for p in folder.iterdir()))
+    display(_bundle((folder / f"{name}.svg").read_text(encoding="utf-8"), alt), raw=True)
+
+
+@checked
+def heatmap(
+    axes: Axes,
+    values: Matrix,
+    *,
+    role: Role = "weight",
+    mask: Bool[torch.Tensor, "T S"] | None = None,
+    top: Number | None = None,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    digits: int | None = 2,
+) -> None:
+    """Draw a matrix as cells in the colour of its role; a masked cell is hatched.
+
+    Shapes: values [T, S]; mask bool [T, S], True = may attend; `digits` None prints no numbers.
+    Negative values are blue; `top` has the full colour (default: the largest finite, seen or not).
+    """
+    T, S = values.shape
+    require(T * S > 0, "values.shape", (T, S), "must be [T, S], at least 1", "index it")
+    for name, labels, n in (("rows", rows, T), ("columns", columns, S)):
+        fits = labels is None or len(labels) == n
+        require(fits, name, labels, f"must be {n} labels", "give one for each")
+    seen = torch.ones(T, S, dtype=torch.bool) if mask is None else mask
+    table = values.detach().double().cpu()
+    finite = table[table.isfinite()].abs().tolist()
+    top = top or max(finite, default=0.0) or 1.0
+    with mpl.rc_context(STYLE):
+        for i in range(T):
+            for j in range(S):
+                _cell(axes, i, j, float(table[i, j]), bool(seen[i, j]), role, top, digits)
+    axes.set(xlim=(0, S), ylim=(T, 0), aspect="equal")
+    axes.set_xticks([j + 0.5 for j in range(S)], columns or [str(j + 1) for j in range(S)])
+    axes.set_yticks([i + 0.5 for i in range(T)], rows or [str(i + 1) for i in range(T)])
+    axes.tick_params(length=0)
+    axes.xaxis.tick_top()
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+@checked
+def sequential(role: Role) -> LinearSegmentedColormap:
+    """Return the colour map of a role, from transparent to full."""
+    r, g, b = mpl.colors.to_rgb(ROLE[role])
+    return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
+
+
+def _style_legends(drawing: Figure) -> None:
+    """Give the legends the book's style: `axes.legend()` is called outside of it."""
+    for legend in filter(None, (axes.get_legend() for axes in drawing.axes)):
+        legend.set_frame_on(False)
+        for text in legend.get_texts():
+            text.set(color=INK, fontsize=STYLE["legend.fontsize"])
+
+
+def _cell(axes, i, j, value, seen, role, top, digits):
+    """Draw one cell of a heat map."""
+    colour = ROLE["negative"] if value < 0 else ROLE[role]
+    share = min(1.0, abs(value) / top) ** 0.85 if seen and not math.isnan(value) else 0.0
+    box = {"width": 0.96, "height": 0.96, "linewidth": 0}
+    axes.add_patch(mpl.patches.Rectangle((j + 0.02, i + 0.02), color=colour, alpha=share, **box))
+    if not seen:
+        hatch = mpl.patches.Rectangle((j + 0.02, i + 0.02), fill=False, hatch="////", **box)
+        axes.add_patch(hatch)
+    elif digits is not None:
+        text = f"{value:.{digits}f}".replace("-", "−").replace("inf", "∞")
+        tone = "white" if share > 0.62 else INK
+        axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=tone, fontsize=8.5)
+
+
+def _lean(svg: str) -> str:
+    """Return an SVG without what nobody sees, half of it; numbers that are read stay whole."""
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.S)
+    svg = re.sub(r'<path [^>]*style="fill: none(?:; opacity: 0)?"/>', "", svg)
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
+    alone = r"<g>\s*((?:<path [^>]*/>|<use [^>]*/>|<text [^>]*>[^<]*</text>)?)\s*</g>"
+    for _ in range(3):
+        svg = re.sub(alone, r"\1", svg)
+    svg = re.sub(r"(>[^<]*<)|\d+\.\d{3,}", lambda m: m[1] or f"{float(m[0]):.2f}", svg)
+    return re.sub(r"\s+", " ", svg)
+
+
+def _bundle(svg: str, alt: str) -> dict[str, str]:
+    """Return the notebook's view of an SVG: themed, labelled, as wide as the page allows."""
+    svg = svg.replace(INK, "currentColor").replace(FAINT, "currentColor")
+    for role, colour in ROLE.items():
+        svg = re.sub(colour, f"var(--p-{role}, {colour})", svg, flags=re.I)
+    svg = re.sub(r"font: ([^;\"]*?)'[^;\"]*", r"font: \1system-ui, sans-serif", svg)
+    width = re.search(r'<svg[^>]*?\bwidth="([\d.]+)(?:pt|px)?"', svg)
+    size = f"max-width:{float(width[1]) * 1.25:.0f}px;" if width else ""
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    label = html.escape(alt, quote=True)
+    look = "stroke-linejoin:round;width:100%;"
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{label}" style="{look}{size}"', 1)
+    return {"text/html": f'<div class="pieces-figure">{svg}</div>', "text/plain": f"Figure: {alt}"}

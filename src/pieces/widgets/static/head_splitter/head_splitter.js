@@ -1,0 +1,162 @@
+/** Multi-head attention as shapes: a table is cut into heads, each attends alone, one table comes back. */
+import { PALETTE, blocks } from "../kit/blocks.js";
+import { count, frame, guard, h, legend, live, put, report, setter, slider } from "../kit/kit.js";
+import { player } from "../kit/player.js";
+import { permute, reshape, tensor } from "../twin/tensor.js";
+import { attention, gaussian, matmul, matrix } from "../twin/twin.js";
+
+const [MOST_T, MOST_H, MOST_K] = [6, 4, 4];
+const HALF = 3; // the first step that shows the outputs of the heads
+const NONE = 1e-12;
+const WORDS = {
+  title: "Split into heads", steps: "steps", batch: "texts B", tokens: "tokens T", heads: "heads H",
+  size: "head size K", silence: "silence head", nobody: "none", code: "What the code does",
+  queries: "The queries, one block per number", outputs: "What the heads return, one block per number",
+  head: (n) => `head ${n}`, mixed: "a mix of all heads", changed: "changed by silencing",
+  names: ["q", "q", "q", "o", "o", "o", "y"],
+  axes: [["B", "T", "D"], ["B", "T", "H", "K"], ["B", "H", "T", "K"], ["B", "H", "T", "K"],
+    ["B", "T", "H", "K"], ["B", "T", "D"], ["B", "T", "D"]],
+  lines: ["q = self.query(x)", "q = q.view(B, T, H, K)", "q = q.transpose(1, 2)", "o, _ = attention(q, k, v)",
+    "o = o.transpose(1, 2)", "o = o.reshape(B, T, D)", "y = self.output(o)"],
+  said: [
+    ({ D }) => `Each row is a token's query of ${D} number${D > 1 ? "s" : ""}. `
+      + "Keys and values have the same shape.",
+    ({ H, K, D }) => (H === 1 ? "One head keeps the row whole."
+      : `The ${D} numbers of a row are cut into ${H} heads of ${K}. `
+      + "Nothing moves in memory; only the shape changes."),
+    ({ B, H, T, K }) => "The axis of the heads comes before that of the tokens: "
+      + (B * H === 1 ? `one table of ${T} × ${K}.`
+        : `${B * H} tables of ${T} × ${K}, and a matrix product treats each one alone.`),
+    ({ H }) => (H === 1 ? "The head attends."
+      : "Each head attends by itself: no number of one head reaches another."),
+    () => "The two axes change places again, so that the heads of a token stand together.",
+    ({ H, D }) => (H === 1 ? "The row is whole, as it was."
+      : `The heads of a token stand side by side again, in one row of ${D}. They have not met yet.`),
+    ({ H }) => (H === 1 ? "The last matrix multiplies each row."
+      : "Only the last matrix lets the heads meet: each number is now a sum over its whole row."),
+  ],
+  quiet: (n, changed, all) => ` Head ${n} is silent: `
+    + (changed ? `${changed} of the ${all} numbers here have changed.` : "nothing here has changed."),
+};
+
+function read(model) {
+  const [B, T, H, K] = ["B", "T", "heads", "head_dim"].map((trait) => count(model, trait));
+  const [step, silenced] = [count(model, "step"), count(model, "silenced", undefined, H)];
+  return { B, T, H, K, D: H * K, step, silenced };
+}
+
+/** Random numbers that stay the same when a size changes: cell [b, t, h, k] of the largest table. */
+const draws = (seed) => {
+  const all = gaussian(seed, 2 * MOST_T * MOST_H * MOST_K);
+  return (b, t, h, k) => all[((b * MOST_T + t) * MOST_H + h) * MOST_K + k];
+};
+const [queries, keys, values] = [61, 62, 63].map(draws);
+const mixing = gaussian(64, (MOST_H * MOST_K) ** 2);
+
+/** The queries, what the heads return, and that after the last matrix: each [B, T, D], row by row. */
+export function computed({ B, T, H, K, D, silenced }) {
+  const weight = matrix(D, D, (i, j) => mixing[i * MOST_H * MOST_K + j]);
+  const [asked, heads, output] = [[], [], []];
+  for (let b = 0; b < B; b++) {
+    const parts = Array.from({ length: H }, (_, n) => {
+      const of = (draw) => matrix(T, K, (t, k) => draw(b, t, n, k));
+      const heard = n + 1 === silenced ? matrix(T, K, () => 0) : of(values);
+      return attention(of(queries), of(keys), heard).output;
+    });
+    const rows = matrix(T, D, (t, d) => parts[Math.floor(d / K)][t][d % K]);
+    asked.push(...matrix(T, D, (t, d) => queries(b, t, Math.floor(d / K), d % K)).flat());
+    heads.push(...rows.flat());
+    output.push(...matmul(rows, weight).flat());
+  }
+  return { asked, heads, output };
+}
+
+function render({ model, el }) {
+  const view = frame(el, { title: WORDS.title, name: "head-splitter" });
+  const set = setter(model);
+  const colour = { state: 1, axis: 2 };
+  const before = blocks(view, { caption: WORDS.queries, colour });
+  const after = blocks(view, { caption: WORDS.outputs, colour, strides: false }); // the kernel chooses them
+  const film = player(view, {
+    label: WORDS.steps, states: 7, tween: 1000, dwell: 900, into: h("div"), name: (n) => String(n + 1),
+    show: (at) => place(at), rest: (n) => { if (now && n !== now.step) set({ step: n }); },
+  });
+  const shape = Array.from({ length: 7 }, () => h("span", { class: "p-line-shape" }));
+  const lines = WORDS.lines.map((line, n) =>
+    h("button", { type: "button", class: "p-line", onclick: () => film.glide(n) }, h("code", {}, line),
+      shape[n]));
+  const controls = [["B", WORDS.batch], ["T", WORDS.tokens], ["heads", WORDS.heads],
+    ["head_dim", WORDS.size]];
+  for (const [trait, label] of controls) slider(view, model, trait, { label });
+  slider(view, model, "silenced", { label: WORDS.silence, max: () => read(model).H,
+    show: (n) => (n ? String(n) : WORDS.nobody) });
+  const key = h("div", {});
+  view.panes.append(film.box, h("div", { class: "p-pictures" }, before.pane, after.pane, key),
+    h("div", { class: "p-lines", role: "group", "aria-label": WORDS.code }, ...lines));
+
+  /** @type {any} */
+  let now = null;
+  let drawn = "";
+  /** @type {Map<Object, () => void>} what a picture that is not seen will draw when it is */
+  const waiting = new Map();
+  function place(at) {
+    const late = at > HALF - 0.5;
+    const seen = late ? after : before;
+    waiting.get(seen)?.();
+    waiting.delete(seen);
+    before.pane.hidden = late;
+    after.pane.hidden = !late;
+    before.show(Math.min(at, HALF - 1));
+    const step = Math.round(at);
+    after.show(at > 5 ? step - HALF : Math.max(0, at - HALF)); // the last matrix moves nothing
+    after.pane.classList.toggle("p-mixed", step === 6);
+    lines.forEach((line, n) => line.setAttribute("aria-pressed", String(n === step)));
+  }
+  function shapes({ B, T, H, K, D }) {
+    const sizes = { B, T, H, K, D };
+    return WORDS.axes.map((axes) => axes.map((axis) => sizes[axis]));
+  }
+  view.onDraw(() => {
+    const stood = now?.step;
+    now = read(model);
+    const { B, T, H, K, D, step, silenced } = now;
+    const all = shapes(now);
+    const { asked, heads, output } = computed(now);
+    const size = JSON.stringify([B, T, H, K, silenced]);
+    if (drawn !== size) {
+      drawn = size;
+      const state = (n, t) => ({ name: WORDS.names[n], tensor: t, axes: WORDS.axes[n] });
+      const views = (list) => {
+        const flat = tensor(list, [B, T, D]);
+        const cut = reshape(flat, B, T, H, K);
+        return [flat, cut, permute(cut, 0, 2, 1, 3)];
+      };
+      waiting.set(before, () => before.draw(views(asked).map((t, n) => state(n, t))));
+      waiting.set(after, () => after.draw([...views(heads).reverse(), tensor(output, [B, T, D])]
+        .map((t, n) => state(HALF + n, t))));
+    }
+    // A trait that was set elsewhere moves the film; while it runs, it is ahead of its trait.
+    if (step !== stood && Math.round(film.position) !== step) film.jump(step);
+    else place(film.position);
+    const loud = silenced ? computed({ ...now, silenced: 0 }) : null;
+    const [mine, theirs] = step < 6 ? [heads, loud?.heads] : [output, loud?.output];
+    const differs = (n) => Boolean(theirs) && step >= HALF && Math.abs(mine[n] - theirs[n]) > NONE;
+    after.ring(differs);
+    const changed = mine.filter((_, n) => differs(n)).length;
+    shape.forEach((node, n) => put(node, `[${all[n].join(", ")}]`));
+    const colours = step === 6 ? [["output", WORDS.mixed]]
+      : Array.from({ length: H }, (_, n) => [PALETTE[n], WORDS.head(n + 1)]);
+    const entries = [...colours, ...(changed ? [["leak", WORDS.changed]] : [])];
+    const named = JSON.stringify(entries);
+    if (key.dataset.entries !== named) key.replaceChildren(legend(...entries));
+    key.dataset.entries = named;
+    view.say(WORDS.said[step](now) + (silenced ? WORDS.quiet(silenced, changed, mine.length) : ""));
+    report(model, { shape: all[step], changed });
+  });
+  return live(model, view, () => {
+    const { H, K, D, ...rest } = read(model);
+    return { ...rest, heads: H, head_dim: K };
+  });
+}
+
+export default guard(render);

@@ -1,0 +1,251 @@
+/**
+ * Links that keep the state of a widget, on the site: #see-norm-axes-2?kind=rms&row=2
+ *
+ * "Copy a link to this" in the foot of each widget makes one: the traits that differ from the page's own.
+ * Opened as an address it brings the widget into view in that state; in the text of a page a press sets the
+ * widget, and where that lies out of sight, leads there and back. What a link may set, and to what, is what
+ * Python's trait says (`limits()`, by its kind). A link that asks for anything else is named, and sets
+ * nothing.
+ */
+(() => {
+  "use strict";
+  const MARK = "#see-";
+  const LONGEST = 2000; // characters of a state: what mail programs and chats leave whole
+  const HEADER = 56; // px of the site's bar above the text
+  const WORDS = {
+    copy: "Copy a link to this", short: "Link", copied: "Link copied ✓",
+    back: "Back to where you read", close: "Close",
+    here: "The address of this picture as it stands now:",
+    long: "This is too much for a link. Shorten the text or take fewer numbers, and it will fit.",
+    gone: "The picture that this link leads to does not stand on this page any more.",
+    failed: "The picture that this link leads to could not be brought to life here.",
+    refused: (what) => `This link asks for something that the picture does not have: ${what}. `
+      + "It stands as the page shows it.",
+  };
+  const finite = (x, bound = Infinity) => typeof x === "number" && Number.isFinite(x) && Math.abs(x) <= bound;
+  const whole = (x) => Number.isInteger(x);
+  const within = (x, { low, high }) => finite(x) && x >= low && x <= high;
+  const list = (x, most = Infinity) => Array.isArray(x) && x.length <= most;
+  const named = (x, { pattern }) => !pattern || new RegExp(`^(?:${pattern})$`).test(x);
+  const brief = (x, { longest = 2000 }) => typeof x === "string" && x.length <= longest;
+  const distinct = (x) => new Set(x).size === x.length;
+  function table(x, { rows, columns, most = Infinity, bound = Infinity, empty = false }) {
+    if (!list(x, most)) return false;
+    if (!x.length) return empty;
+    const wide = x[0]?.length;
+    return wide > 0 && wide <= most && (!rows || x.length === rows) && (!columns || wide === columns)
+      && x.every((row) => list(row) && row.length === wide && row.every((n) => finite(n, bound)));
+  }
+  /** What a trait of each kind may be, as traits.py has it. */
+  const FITS = {
+    count: (x, own) => whole(x) && within(x, own) && !(own.even && x % 2)
+      && (!own.power || whole(Math.log2(x))),
+    real: within,
+    switch: (x) => typeof x === "boolean",
+    choice: (x, { options }) => options.includes(x),
+    among: (x, { options }) => finite(x) && options.includes(x),
+    text: (x, own) => brief(x, own) && named(x, own),
+    words: (x, own) => list(x, own.most) && x.every((one) => brief(one, own) && named(one, own))
+      && (!own.options || (distinct(x) && x.every((one) => own.options.includes(one)))),
+    numbers: (x, { most, bound }) => list(x, most) && x.every((n) => finite(n, bound)),
+    matrix: table,
+    cells: (x) => list(x) && x.every((cell) => list(cell, 2) && cell.length === 2
+      && cell.every((n) => whole(n) && n >= 0)),
+  };
+  const PLAIN = ["choice", "text"]; // written as they are, the others as JSON
+
+  /** The traits that a link may set. */
+  function settable(place) {
+    const limits = modelOf(place).get("_limits") ?? {};
+    return Object.entries(limits).filter(([, own]) => Object.hasOwn(FITS, own?.kind) && !own.fixed);
+  }
+  const modelOf = (place) => window.pieces.model(place.dataset.model);
+  const encoded = (text) => encodeURIComponent(text).replace(/[()']/g, (sign) =>
+    `%${sign.charCodeAt(0).toString(16)}`).replace(/%(2C|3A)/g, decodeURIComponent);
+
+  /** The state of a widget as a link has it: what differs from the page's own. */
+  function write(place) {
+    const differs = ([name, _]) =>
+      JSON.stringify(modelOf(place).get(name)) !== JSON.stringify(place.first[name]);
+    return settable(place).filter(differs).map(([name, own]) => {
+      const value = modelOf(place).get(name);
+      return `${name}=${encoded(PLAIN.includes(own.kind) ? value : JSON.stringify(value))}`;
+    }).join("&");
+  }
+
+  /** What a link says, as { values } by trait, or { refused } where one of them cannot be. */
+  function read(place, query) {
+    const known = new Map(settable(place));
+    const values = {};
+    if (query.length > 4 * LONGEST) return { refused: `${query.length} characters` };
+    for (const part of query.split("&").filter(Boolean)) {
+      const [name, ...rest] = part.split("=");
+      const own = known.get(name);
+      const shown = part.slice(0, 60);
+      if (!own) return { refused: shown };
+      try {
+        const text = decodeURIComponent(rest.join("="));
+        const value = PLAIN.includes(own.kind) ? text : JSON.parse(text);
+        if (!FITS[own.kind](value, own)) return { refused: shown };
+        values[name] = value;
+      } catch {
+        return { refused: shown };
+      }
+    }
+    return { values };
+  }
+
+  /** Set a widget to what a link says, and all that it does not name to the page's own. */
+  function set(place, values) {
+    const first = Object.fromEntries(settable(place).map(([name]) => [name, place.first[name]]));
+    modelOf(place).set({ ...first, ...values });
+    modelOf(place).save_changes();
+    place.dispatchEvent(new CustomEvent("pieces-set", { bubbles: true }));
+  }
+
+  const ground = () => document.querySelector("article.bd-article, main") ?? document.body;
+  function made(tag, attributes, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+      else node.setAttribute(name, value);
+    }
+    node.append(...children);
+    return node;
+  }
+  const button = (text, onclick) => made("button", { type: "button", class: "p-button", onclick }, text);
+
+  let note = null;
+  let left = null; // where the reader read: { top, link }
+  /** A line at the foot of the window, until it is closed or another one comes. */
+  function tell(text, ...more) {
+    note?.remove();
+    const close = made("button", { type: "button", class: "p-bar-close", "aria-label": WORDS.close,
+      onclick: hush }, "×");
+    note = made("div", { class: "pieces-bar" }, made("p", { role: "status" }), ...more, close);
+    ground().append(note);
+    note.firstChild.textContent = text; // after it stands there, so that it is read out
+  }
+  function hush() {
+    note?.remove();
+    [note, left] = [null, null];
+  }
+  function goBack() {
+    const { top, link } = left;
+    hush();
+    window.scrollTo({ top });
+    link.focus({ preventScroll: true });
+  }
+
+  const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const frames = () => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
+  /** Whether enough of a place is to be seen to follow what happens there. */
+  function inSight(place) {
+    const { top, bottom, height } = place.getBoundingClientRect();
+    const seen = Math.min(bottom, innerHeight) - Math.max(top, HEADER);
+    return seen >= 0.7 * Math.min(height, innerHeight - HEADER);
+  }
+  function lead(place, behavior) {
+    const { top, height } = place.getBoundingClientRect();
+    const room = innerHeight - HEADER - height;
+    window.scrollTo({ top: scrollY + top - HEADER - Math.max(12, Math.min(room / 2, 120)), behavior });
+  }
+  function light(place) {
+    place.removeAttribute("data-set");
+    void place.offsetWidth; // so that a second press shows again
+    place.dataset.set = "";
+    setTimeout(() => place.removeAttribute("data-set"), 1600);
+  }
+
+  /** The place once it is alive, or null where it will never be. */
+  function alive(place) {
+    return new Promise((go) => {
+      const watching = new MutationObserver(look);
+      function look() {
+        const { state } = place.dataset;
+        if (!["live", "stale", "failed"].includes(state)) return;
+        watching.disconnect();
+        go(state === "failed" ? null : place);
+      }
+      watching.observe(place, { attributes: true, attributeFilter: ["data-state"] });
+      look();
+    });
+  }
+
+  /** Do what a link says. `link` is the one that was pressed; without it the address of the page said so. */
+  async function follow(hash, link = null) {
+    const [id, query = ""] = hash.slice(1).split(/\?(.*)/s);
+    const found = document.getElementById(id);
+    if (!found?.classList.contains("pieces-live")) { tell(WORDS.gone); return; }
+    for (let fold = found.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+      fold.open = true;
+    }
+    const place = await alive(found);
+    if (!place) { tell(WORDS.failed); return; }
+    const { values, refused } = read(place, query);
+    if (values) set(place, values);
+    await frames();
+    const from = { top: scrollY, link };
+    const away = !inSight(place);
+    if (away) lead(place, link && !calm() ? "smooth" : "instant");
+    if (values) light(place);
+    if (away || !link) {
+      const root = /** @type {HTMLElement} */ (place.querySelector(".pieces"));
+      root?.setAttribute("tabindex", "-1");
+      root?.focus({ preventScroll: true });
+    }
+    if (refused) tell(WORDS.refused(refused));
+    else if (away && link) {
+      tell("", button(`↩ ${WORDS.back}`, goBack));
+      left = from;
+    } else if (link && !left) hush();
+  }
+
+  async function copy(place, press) {
+    const query = write(place);
+    if (query.length > LONGEST) { tell(WORDS.long); return; }
+    const address = `${location.href.split("#")[0]}#${place.id}${query && "?"}${query}`;
+    try {
+      await navigator.clipboard.writeText(address);
+      const say = (text) => { press.firstChild.textContent = text; };
+      press.dataset.copied = "";
+      say(WORDS.copied);
+      setTimeout(() => { say(WORDS.copy); delete press.dataset.copied; }, 2500);
+    } catch { // no clipboard for this page: the reader copies it
+      const field = made("input", { readonly: "", "aria-label": WORDS.here });
+      field.value = address;
+      tell(WORDS.here, field);
+      field.select();
+    }
+  }
+
+  /** Give a live widget its item, in the foot of its frame. */
+  function equip(place) {
+    const foot = place.id && place.querySelector(".p-foot");
+    if (!foot || foot.querySelector(".p-link")) return;
+    const press = made("button", { type: "button", class: "p-link", "data-short": WORDS.short },
+      made("span", { "aria-live": "polite" }, WORDS.copy));
+    press.addEventListener("click", () => copy(place, press));
+    foot.append(press);
+  }
+
+  document.addEventListener("pieces-live", (event) => equip(event.target));
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || !link.hash.startsWith(MARK)) return;
+    const elsewhere = link.href.split("#")[0] !== location.href.split("#")[0];
+    if (elsewhere || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    follow(link.hash, link);
+  });
+  const arrive = () => { if (location.hash.startsWith(MARK)) follow(location.hash); };
+  addEventListener("hashchange", arrive);
+  const begin = () => {
+    document.querySelectorAll('.pieces-live[data-state="live"]').forEach(equip);
+    arrive();
+  };
+  /** For tests, and for the curious. */
+  window.piecesLinks = { read, write };
+  if (document.readyState === "complete") begin();
+  else addEventListener("load", begin);
+})();

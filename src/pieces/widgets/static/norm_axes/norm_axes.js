@@ -1,0 +1,218 @@
+/** Change one number of a table, and see which numbers of the normalised table move. */
+import { arithmetic } from "../kit/arithmetic.js";
+import { button, choice, clamp, count, frame, guard, h, heatmap, legend, limits, live, numberField, numbers,
+  real, report, select, setter, slider, words as wordsOf } from "../kit/kit.js";
+import { cube } from "./norm_cube.js";
+import { dots } from "./norm_dots.js";
+import { small, work } from "./norm_work.js";
+import { averaged, normalised, picked, statistics } from "./norms.js";
+
+const REST = 700; // ms after which a change begins anew
+const MOVED = 1e-3;
+const NARROW = 608; // px; the rows of the second table are numbered there, to leave its numbers room
+const TABLE = [[2, -1, 4, 3], [1, 0, -2, 5], [6, 2, 3, 1], [-3, 1, 0, 2], [4, -2, 1, 1], [0, 3, 5, -4]];
+const PAD = "pad";
+const STARTS = {
+  two: { X: TABLE, words: ["Lily", "found", "it", "Tom", "ran", "home"], texts: 2 },
+  padded: { X: TABLE.map((row, i) => (i < 4 ? row : row.map(() => 0))), texts: 2,
+    words: ["Lily", "found", "it", "Tom", PAD, PAD] },
+  hand: { X: [[1, 2, 3], [4, 5, 6]], words: [], texts: 1 },
+};
+const WORDS = {
+  title: "Who is averaged with whom?", norm: "norm",
+  kinds: { batch: "BatchNorm", layer: "LayerNorm", rms: "RMSNorm", text: "one mean for the whole text" },
+  starts: { two: "Two texts", padded: "With padding", hand: "[[1, 2, 3], [4, 5, 6]]" },
+  framed: (name, j) => `Change the framed number: ${name}, feature ${j + 1}`,
+  slide: "slide it", typed: "type it",
+  twice: "Row × 2", plus: "Row + 3", back: "Undo",
+  eps: "ε", gain: "gain γ of its feature", shift: "shift β of its feature",
+  input: "The numbers", result: "After the norm", token: "token", feature: "feature",
+  presses: "chooses that number",
+  cube: "As a batch of texts", axes: ["features", "tokens", "texts"],
+  dots: "The averaged numbers on a line", after: "after",
+  before: (kind) => `before: ${kind === "rms" ? "0 and RMS" : "mean and spread"}`,
+  table: ["number", "before", "after"], work: "The arithmetic of the framed number",
+  told: (n) => `${n} little cubes are filled: the numbers that are averaged together`,
+  key: ["input", "result", "averaged together", "moved by your last change"],
+  token_: (i) => `token ${i + 1}`, quoted: (word) => `“${word}”`,
+  who: {
+    batch: (s, name) => `BatchNorm averages feature ${s.column + 1} over all ${s.T} tokens of the batch`
+      + (s.words.includes(PAD) ? ", padding among them." : "."),
+    layer: (s, name) => `LayerNorm averages the ${s.D} features of ${name}, and nothing else.`,
+    rms: (s, name) =>
+      `RMSNorm averages the squares of the ${s.D} features of ${name}, and subtracts no mean.`,
+    text: (s) => `Here all ${s.D * s.T / s.texts} numbers of a text share one mean. `
+      + "The Transformers in this book do not do this: a token would depend on later ones.",
+  },
+  nothing: " Your last change moves nothing here.",
+  moves: (n, all, where) => ` Your last change moves ${n} of ${all} numbers, ${where}.`,
+  where: { column: (j) => `all in column ${j + 1}`, row: (name) => `all in the row of ${name}`,
+    rows: (n) => `in ${n} rows` },
+};
+
+/** What is used of the traits: a cell that is no number is 0, and what is no table has one cell. */
+function read(model) {
+  const { most, bound } = limits(model, "X");
+  const side = (list) => (Array.isArray(list) ? clamp(list.length, 1, most) : 1);
+  const given = model.get("X");
+  const [T, D] = [side(given), side(given?.[0])];
+  const inside = (x) => typeof x === "number" && Math.abs(x) <= bound;
+  const old = model.get("before");
+  const fits = Array.isArray(old) && old.length === T
+    && old.every((row) => Array.isArray(row) && row.length === D && row.every(inside));
+  const along = (trait, usual) => Array.from({ length: D }, (_, j) =>
+    clamp(model.get(trait)?.[j], -limits(model, trait).bound, limits(model, trait).bound, usual));
+  const texts = count(model, "texts");
+  const words = wordsOf(model, "words");
+  return {
+    kind: choice(model, "kind"), X: numbers(model, "X", T, D), T, D,
+    before: fits ? numbers(model, "before", T, D) : null,
+    texts: T % texts ? 1 : texts,
+    row: count(model, "row", undefined, T) - 1, column: count(model, "column", undefined, D) - 1,
+    eps: real(model, "eps"), gain: along("gain", 1), shift: along("shift", 0),
+    words: words.length === T && words.every(Boolean) ? words : [],
+  };
+}
+const used = (model) => {
+  const { kind, texts, row, column, eps } = read(model);
+  return { kind, texts, row: row + 1, column: column + 1, eps };
+};
+const nameOf = (s, i) => (s.words[i] ? WORDS.quoted(s.words[i]) : WORDS.token_(i));
+
+/** Which numbers of the result the last change has moved, in words. */
+function change(s, moved) {
+  if (!s.before) return "";
+  if (!moved.length) return WORDS.nothing;
+  const [rows, columns] = [0, 1].map((axis) => [...new Set(moved.map((cell) => cell[axis]))]);
+  const where = rows.length === 1 ? WORDS.where.row(nameOf(s, rows[0]))
+    : columns.length === 1 ? WORDS.where.column(columns[0]) : WORDS.where.rows(rows.length);
+  return WORDS.moves(moved.length, s.T * s.D, where);
+}
+
+/** What changes the framed number, or its row: a slider, a field and buttons. */
+function hands(view, model, put) {
+  let changed = -Infinity;
+  /** A drag is one change, and what stood before it is kept. */
+  const write = (of) => {
+    const { X: before, before: kept, row, column } = read(model);
+    const X = before.map((line, i) => (i === row ? line.map((x, j) => of(x, j === column)) : line));
+    const time = performance.now();
+    put(time - changed > REST || !kept ? { X, before } : { X });
+    changed = time;
+  };
+  const framed = () => { const { X, row, column } = read(model); return X[row][column]; };
+  const set = (number) => write((x, mine) => (mine ? number : x));
+  const title = h("p", { class: "p-hand-title" });
+  const box = h("div", { class: "p-hand" }, title);
+  const number = { get: framed, set: (_, value) => set(value), save_changes() {} };
+  const { bound } = limits(model, "X");
+  slider(view, number, "X", { label: WORDS.slide, min: -bound, max: bound, step: 0.1, into: box });
+  const note = h("p", { class: "p-note", role: "status" });
+  const complain = () => {
+    note.textContent = field.input.getAttribute("aria-invalid") === "true" ? field.input.title : "";
+  };
+  const field = numberField({ label: WORDS.typed, low: -bound, high: bound, value: framed, change: set,
+    complain });
+  const press = (label, act) => h("button", { type: "button", class: "p-button", onclick: act }, label);
+  const undo = press(WORDS.back, () => put({ X: read(model).before, before: [] }));
+  const row = (label, of) => ({ of, node: press(label, () => write(of)) });
+  const whole = [row(WORDS.twice, (x) => 2 * x), row(WORDS.plus, (x) => x + 3)];
+  box.append(field.input, ...whole.map(({ node }) => node), undo, note);
+  let last = ""; // what was framed, and its number: another one is nothing that was typed wrong
+  return {
+    box,
+    draw(s) {
+      title.textContent = WORDS.framed(nameOf(s, s.row), s.column);
+      const now = JSON.stringify([s.row, s.column, s.X]);
+      if (now !== last) field.input.setAttribute("aria-invalid", "false");
+      last = now;
+      field.update();
+      complain();
+      undo.disabled = !s.before;
+      for (const { node, of } of whole) node.disabled = s.X[s.row].some((x) => Math.abs(of(x)) > bound);
+    },
+  };
+}
+
+function render({ model, el }) {
+  const view = frame(el, { title: WORDS.title, name: "norm-axes" });
+  const put = setter(model);
+  select(view, model, "kind", { label: WORDS.norm, options: Object.entries(WORDS.kinds) });
+  const fresh = { before: [], gain: [], shift: [], row: 1, column: 1, eps: limits(model, "eps").default };
+  const starts = Object.entries(STARTS).map(([name, start]) => ({ start,
+    node: button(view, { label: WORDS.starts[name], press: () => put({ ...start, ...fresh }) }).box }));
+
+  /** @type {[number, number]|null} */
+  let hovered = null;
+  const point = (i, j) => {
+    if (i === (hovered?.[0] ?? null) && j === (hovered?.[1] ?? null)) return;
+    hovered = i === null ? null : [i, j];
+    view.redraw();
+  };
+  const press = (i, j) => put({ row: i + 1, column: j + 1 });
+  let [narrow, cell] = [false, 0];
+  const both = { signed: true, press, point, rowAxis: WORDS.token, columnAxis: WORDS.feature,
+    presses: WORDS.presses };
+  const input = heatmap(view, { caption: WORDS.input, role: "residual", digits: 1, ...both,
+    arranged: (layout) => { if (layout.cell !== cell) { cell = layout.cell; view.redraw(); } } });
+  const result = heatmap(view, { caption: WORDS.result, role: "output", ...both });
+  view.onWidth(view.panes, (width) => { narrow = width < NARROW; view.redraw(); });
+  const block = cube({ caption: WORDS.cube, axes: WORDS.axes, tell: WORDS.told, point, press });
+  const hand = hands(view, model, put);
+  const key = legend(...["residual", "output", "residual", "leak"].map((role, n) => [role, WORDS.key[n]]));
+  key.children[2].firstElementChild.classList.add("p-key-frame");
+  const named = (s) => { view.panes.dataset.named = String(s.words.length > 0); };
+  named(read(model)); // before the widths are asked for
+  view.panes.append(input.pane, result.pane, block.pane, hand.box);
+  view.panes.after(key);
+  const written = arithmetic(view, { label: WORDS.work, most: 3, point() {}, press() {} });
+  const strip = dots(view, { caption: WORDS.dots, table: WORDS.table });
+  const more = h("div", { class: "p-controls p-more" });
+  view.sentence.after(written.list, strip.pane, more);
+  slider(view, model, "eps", { label: WORDS.eps, scale: "ten", into: more, show: small });
+  const [, shift] = ["gain", "shift"].map((trait) => slider(view, {
+    get: () => { const s = read(model); return s[trait][s.column]; },
+    set(_, value) { const s = read(model); put({ [trait]: s[trait].with(s.column, value) }); },
+    save_changes() {},
+  }, trait, { label: WORDS[trait], min: -limits(model, trait).bound, max: limits(model, trait).bound,
+    step: 0.1, into: more }));
+
+  view.onDraw(() => {
+    const s = read(model);
+    const near = hovered && hovered[0] < s.T && hovered[1] < s.D;
+    const at = near ? { ...s, row: hovered[0], column: hovered[1] } : s;
+    const Y = normalised(s.X, s.kind, s);
+    const was = s.before && normalised(s.before, s.kind, s);
+    const marks = Y.map((row, i) => row.map((y, j) => Boolean(was) && Math.abs(was[i][j] - y) > MOVED));
+    const moved = marks.flatMap((row, i) => row.flatMap((is, j) => (is ? [[i, j]] : [])));
+    const group = averaged(s.kind, s, at.row, at.column);
+    const framed = { i: at.row, j: at.column };
+    const focus = s.kind === "batch" ? { column: at.column, cell: framed }
+      : { row: group.rows[0], rows: group.rows.length, cell: framed };
+    named(s);
+    input.draw({ values: s.X, ghost: s.before, focus, rows: s.words, largest: 46, least: 22 });
+    result.draw({ values: Y, ghost: was, marks, rows: narrow ? [] : s.words,
+      largest: cell || 46, least: 22,
+      // a frame would hide the ring of what has moved
+      focus: marks[at.row][at.column] ? {} : { cell: framed } });
+    block.draw({ ...s, chosen: [at.row, at.column], moved: (i, j) => marks[i][j],
+      average: (i, j) => group.rows.includes(i) && group.columns.includes(j) });
+    const [before, after] = [picked(s.X, group), picked(Y, group)];
+    const of = statistics(before);
+    const spread = ({ mean, square, variance }) =>
+      (s.kind === "rms" ? [0, Math.sqrt(square)] : [mean, Math.sqrt(variance)]);
+    strip.draw({ lines: [WORDS.before(s.kind), WORDS.after], before, after, was: was && picked(was, group),
+      spread: [spread(of), spread(statistics(after))],
+      on: group.rows.indexOf(at.row) * group.columns.length + group.columns.indexOf(at.column) });
+    written.draw(work(at, before, of, Y[at.row][at.column]), null);
+    hand.draw(s);
+    shift.show(s.kind !== "rms"); // RMSNorm has no shift
+    const key = JSON.stringify(s.X);
+    for (const { start, node } of starts) node.disabled = JSON.stringify(start.X) === key;
+    view.say(WORDS.who[s.kind](at, nameOf(at, at.row)) + change(s, moved));
+    report(model, { result: Y, mean: of.mean, spread: spread(of)[1], moved });
+  });
+  return live(model, view, used);
+}
+
+export default guard(render);

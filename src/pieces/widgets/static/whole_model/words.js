@@ -1,0 +1,177 @@
+/** Every word that WholeModel shows, labels and sentences alike: another language is another object. */
+import { chance, format, percent } from "../kit/kit.js";
+
+const quote = (word) => `“${word}”`;
+const slight = (value) => format(Math.abs(value) < 0.005 ? 0 : value);
+const size = (value) => (value < 9.95 ? value.toFixed(1) : value.toFixed(0));
+const listed = (list) =>
+  (list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
+
+/** "layer.2.head.4" as people say it. @param {string} name @returns {string} */
+export function called(name) {
+  const [, l, part, which] = /^layer\.(\d+)\.(\w+)(?:\.(\w+))?$/.exec(name) ?? [];
+  if (name === "positions") return "positions";
+  if (name === "norm") return "the final norm";
+  if (name === "norm.shift") return "final norm’s shift";
+  if (name === "embedding") return "the word itself";
+  if (name === "next word") return "the next word";
+  if (part === "head" || part === "expert") return `${part} ${l}.${which}`;
+  if (which === "norm") return `the norm before ${part === "attention" ? "attention" : "feed-forward"} ${l}`;
+  if (which === "path") return `the path past ${part === "attention" ? "attention" : "feed-forward"} ${l}`;
+  if (which === "bias") return `bias of attention ${l}`;
+  return part === "attention" ? `attention ${l}` : `feed-forward ${l}`;
+}
+
+/** What a part is for. @param {string} name @param {boolean} experts whether its networks are experts */
+export function purpose(name, experts) {
+  const kind = name.replace(/^layer\.\d+\.|\.\d+$/g, "");
+  return WORDS.what[kind === "feed_forward" && experts ? "experts" : kind];
+}
+
+export const WORDS = {
+  title: "The whole model",
+  /** What a part is for, in a sentence: by the end of its name. */
+  what: {
+    "next word": "The top of the column is compared with every word the model knows. The better one fits, "
+      + "the likelier it comes next.",
+    norm: "Brings the column to a common size before it is compared with the words.",
+    attention: "Fetches from the words so far what this word needs. Each of its heads looks for something "
+      + "else.",
+    head: "Looks at the words so far, weighs them, and fetches from each as much as it weighs.",
+    feed_forward: "Works on each word alone. Each of its units waits for a pattern in the column, opens when "
+      + "it finds it, and adds what it has learnt.",
+    experts: "Several feed-forward networks side by side. A router sends each word to a few of them.",
+    expert: "One of several feed-forward networks. It works on the words that the router sends to it.",
+    "attention.norm": "Brings the column to a common size before attention reads it.",
+    "feed_forward.norm": "Brings the column to a common size before the feed-forward network reads it.",
+    "attention.path": "The column itself on its way past attention, which only adds to it.",
+    "feed_forward.path": "The column itself on its way past the feed-forward network, which only adds to it.",
+    embedding: "Each word is looked up in a table. The row found there is the column it starts with.",
+    positions: "Let the heads see how far apart two words stand.",
+  },
+  lead: (numbers) => `${numbers.toLocaleString("en")} numbers. Open a part, or switch one off.`,
+  typed: (n) => `The text that the model reads, in the ${n} words it knows`,
+  hint: "Change the text, and the guess changes with it.",
+  full: (n) => `The picture has room for ${n} words, and they are all there. Shorten the text, and the model `
+    + "can go on.",
+  play: "How it gets there", one: "Say the next word", reset: "All parts on", back: "← whole model",
+  bars: "bars", barOptions: { votes: "for and against", cost: "loss without" },
+  picture: "The model: one column for each word, from the words at the foot to the next word at the top. "
+    + "Left and right choose a word.",
+  at: (word, n, T, guess, p) => `${quote(word)}, word ${n} of ${T}; after it ${quote(guess)}, ${percent(p)}`,
+  next: (word) => `After ${quote(word)}`,
+  heads: { model: "model", truth: "true" },
+  row: (word, p, truth, chosen) => `${quote(word)}, model ${percent(p)}`
+    + (truth === null ? "" : `, true ${percent(truth)}`) + (chosen ? ", the parts’ bars are about it"
+      : "; show which parts speak for it"),
+  labels: { "next word": "next word", norm: "final norm", attention: "attention",
+    feed_forward: "feed-forward",
+    experts: "experts", embedding: "embedding", positions: "positions", "attention.norm": "norm",
+    "attention.path": "path", "feed_forward.norm": "norm", "feed_forward.path": "path" },
+  layer: (l) => `Layer ${l}`, layers: "Which layer is shown",
+  open: (name) => `Open ${called(name)}`,
+  on: (name) => `${called(name).replace(/^the /, "")}: on`,
+  chapter: (n, name) => `Chapter ${n}, on ${called(name)}`,
+  lensAt: (name, word, p) =>
+    `Stopped after ${called(name)} it would say ${quote(word)}, ${percent(p)}: look there`,
+  stopped: (word, p) => [word, percent(p)],
+  expert: (n) => `E ${n}`,
+  loss: (value) => (value < -0.005 ? "−" : "") + percent(Math.abs(value)),
+  units: (open, all) => `${open} of ${all} units open`,
+  bar: { votes: (name, value, word) => `${called(name)} adds ${slight(value)} to the score of `
+      + quote(word),
+    cost: (name, lost) => `Without ${called(name)} the guess loses ${Math.round(100 * lost)} `
+      + "percentage points",
+    wait: "What is lost without it is being tried" },
+  equation: (word) => `What it adds to the score (the logit) of ${quote(word)}`,
+  rest: (n) => `${n} others`,
+  steps: (n) => ({ words: "the words", embedding: "embedding", norm: "final norm", next: "next word" })[n]
+    ?? called(n),
+  told: {
+    words: (T, V) => `The text is ${T} words, each known to the model by its number among ${V}.`,
+    embedding: (word, D, p) =>
+      `${quote(word)} is looked up in a table: ${D} numbers, its own row. They would `
+      + `only say ${quote(word)} again (${percent(p)}).`,
+    attention: (l, word, head, from, weight, before, after, lens, p) => `In layer ${l}, ${quote(word)} looks `
+      + `back: head ${head} takes ${percent(weight)} of what it fetches from ${quote(from)}. Its column `
+      + `goes from size ${size(before)} to ${size(after)}, and would now say ${quote(lens)} (${percent(p)}).`,
+    feed_forward: (l, word, open, all, unit, value, before, after, lens, p) => `The feed-forward network of `
+      + `layer ${l} works on ${quote(word)} alone: ${open} of its ${all} units open, and the strongest, `
+      + `${unit}, passes ${format(value, 1)} on. From size ${size(before)} to ${size(after)}, `
+      + `the column would now say ${quote(lens)} (${percent(p)}).`,
+    experts: (l, word, list, before, after, lens, p) => `The router of layer ${l} sends ${quote(word)} to `
+      + `${listed(list.map(([e, share]) => `expert ${e} (${percent(share)})`))}. Its column goes from `
+      + `size ${size(before)} to ${size(after)} and would say ${quote(lens)} (${percent(p)}).`,
+    norm: (before, word) =>
+      `The final norm divides the column of ${quote(word)} by its size, ${size(before)}: `
+      + "from here on only its direction counts.",
+    next: (V, list) => `Its direction is compared with all ${V} words: `
+      + `${listed(list.map(([word, p]) => `${quote(word)} ${percent(p)}`))}.`,
+  },
+  cache: (T) => (T ? ` The ${T} columns before it are kept as they were: that is the cache.` : ""),
+  sure: (word, guess, p, truth) => `After ${quote(word)} the model says ${quote(guess)} with ${percent(p)}`
+    + (truth === null ? ". " : `; its true probability in these stories is ${percent(truth)}. `),
+  turned: (where, lens) => `Stopped before ${called(where)}, it would have said ${quote(lens)}. `,
+  needs: (name, from, to) => `It depends most on ${called(name)}: without it ${percent(from)} becomes `
+    + `${percent(to)}. `,
+  spread: "No single part is needed: without any one of them it loses less than 5 points. ",
+  floor: (above) => "On stories it never saw, the words that come get "
+    + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of their true chance (geometric mean).`,
+  without: (list, word, from, to) => `Without ${listed(list.map(called))}, ${quote(word)} `
+    + (Math.abs(to - from) < 0.005 ? `stays at ${percent(to)}` : `${to < from ? "falls" : "rises"} from `
+      + `${percent(from)} to ${percent(to)}`),
+  leads: (word, p) => `, and ${quote(word)} leads with ${percent(p)}`,
+  text: (before, after) => {
+    const [was, is] = [before, after].map((nats) => percent(Math.exp(-nats)));
+    return `. In the whole text the words that come get ${is} each (geometric mean), `
+      + `${was === is ? "as before" : `not ${was}`}.`;
+  },
+  gains: " This one guess gains, yet the text as a whole is read worse.",
+  lost: (word) => `No story of this world has ${quote(word)} here, so there is no true probability. `,
+  empty: "Write a word that the model knows, and its column rises.",
+  table: { caption: "Each word: what the model would say behind each part, and how large the stream is",
+    word: "word", guess: "next word", size: "size", parts: "The parts", part: "part", on: "on", vote: "vote",
+    cost: "loss without it", share: (p) => percent(p), yes: "yes", no: "no" },
+  opened: {
+    head: (l, n) => `Head ${l}.${n}`, units: (l) => `Feed-forward ${l}`, experts: (l) =>
+      `Experts of layer ${l}`,
+    stream: (name) => (name === "embedding" ? "Embedding" : `After ${called(name)}`), next: "The next word",
+    weights: "Weights: each row is a word that looks", queries: "Queries", keys: "Keys", outputs: "Outputs",
+    looks: "looks at", word: "word", number: "number", unit: "unit", expert: "expert", part: "part",
+    widest: (n, word) => `The ${n} units that open widest at ${quote(word)}`,
+    shares: "What share of each word goes to each expert",
+      rows: "What each part wrote, for and against a word",
+    lenses: (word) => `Stopped here, ${quote(word)} would be followed by`, before: "before", after: "here",
+    asks: (q, k) => `${quote(q)} asks, ${quote(k)} answers`,
+    blind: (q, k) =>
+      `${quote(k)} comes after ${quote(q)}: the mask lets nothing of it through. Its weight is 0.`,
+    product: "product", query: "query", key: "key", total: "query · key",
+    smaller: (n) => `${n} smaller ones`,
+    scaled: (total, K, score) => `${format(total)} ÷ √${K} = ${format(score)}`,
+    softmax: (score, others, weight) =>
+      `e^${format(score)} ÷ (${others.map((one) => `e^${format(one)}`).join(" + ")}`
+      + `${others.length ? " + …" : ""}) = ${chance(weight, 3)}`,
+    takes: (weight, word) =>
+      `${percent(weight)} of what this head fetches here is the value of ${quote(word)}.`,
+    made: (which, n, word) => `Number ${n} of the ${which} of ${quote(word)}`, normed: "stream, normed",
+    weight: "weight", bias: "bias", turn: (a, b, c, d, sum) =>
+      `turned by its place: ${format(a)} × ${format(b)} `
+      + `${d < 0 ? "−" : "+"} ${format(c)} × ${format(Math.abs(d))} = ${format(sum)}`,
+    value: "value", output: (n, word) => `Number ${n} of what the head brings ${quote(word)}`,
+    gate: "gate", up: "up", opens: (gate, open) => `swish(${format(gate)}) = ${format(open)}`,
+    bends: (up, value) => `bent: ${format(up)} → ${format(value)}`,
+    unitAt: (name, word) => `Unit ${name} at ${quote(word)}`,
+    gated: (open, up, value) => `${format(open)} × ${format(up)} = ${format(value)}`,
+    measured: (list) => `In 200 stories it opened widest at ${listed(list.map(quote))}.`,
+    routed: (word) => `Where the router sends ${quote(word)}`, chosen: "logit", share: "share",
+    unchosen: (e, word) => `${quote(word)} does not visit expert ${e}: its logit is not among the largest.`,
+    sizes: (before, added, after) => `Size ${size(before)}, with ${size(added)} added: ${size(after)}.`,
+    divides: (name, value) =>
+      `${name[0].toUpperCase()}${name.slice(1)} divides what stands here by ${size(value)}.`,
+    start: (value) => `Size ${size(value)}, as it stands in the table.`,
+    against: (name, value, word) => `${called(name)} speaks ${value < 0 ? "against" : "for"} ${quote(word)}: `
+      + `${slight(value)}`,
+    probability: (logit, p, V) => `e^${format(logit)}, divided by the sum over ${V} words: ${percent(p)}`,
+    logit: "logit", off: "This part is off: nothing of it arrives.",
+  },
+};

@@ -1,0 +1,84 @@
+"""The one field for typed text and the one followed word, in each widget that has them: by hand."""
+
+import pytest
+from oracle import check, recorded
+from samples import beside
+
+from browser import PAINTED, state
+from pieces.widgets import (
+    AttentionHeatmap,
+    HiddenUnits,
+    PronounArcs,
+    RouterExplorer,
+    SamplingExplorer,
+)
+
+FEW_WORDS = (AttentionHeatmap, PronounArcs)
+FOLLOW = (AttentionHeatmap, PronounArcs, HiddenUnits, RouterExplorer)
+
+
+def made(widget, text, **more):
+    """Return a widget that its oracle can judge: two of them are judged on a small random model."""
+    if widget in FEW_WORDS:
+        return beside(widget.__name__, "samples").example(text=text, **more)
+    return widget(text=text, **more)
+
+
+def field_of(page):
+    """Return the field for text; PronounArcs has it in a fold."""
+    page.evaluate("document.querySelectorAll('.p-details').forEach((one) => { one.open = true; })")
+    return page.locator("textarea.p-typed")
+
+
+def type_over(page, text):
+    """Type a text in place of what stands there, key by key, each read in a frame of its own."""
+    field = field_of(page)
+    field.press("Control+a")
+    for key in text:
+        field.press_sequentially(key)
+        page.evaluate(PAINTED)
+
+
+@pytest.mark.parametrize("widget", [*FOLLOW, SamplingExplorer], ids=lambda one: one.__name__)
+def test_an_offer_takes_the_place_of_its_word_and_of_no_other(bench, widget):
+    one = widget()
+    with recorded(bench, one) as page:
+        for before, word, behind in (("The red ", "re", ""), ("the red ball, ", "bal", " . The")):
+            type_over(page, before + word + behind)
+            offer = page.get_by_role("button", name=f"in place of {word}", exact=False).first
+            offer.wait_for()
+            other = offer.inner_text()
+            offer.click()
+            assert state(page, one)["text"] == before + other + behind
+            assert field_of(page).input_value() == before + other + behind
+        assert page.record.errors == []
+
+
+@pytest.mark.parametrize("widget", FEW_WORDS, ids=lambda one: one.__name__)
+def test_a_chosen_word_is_kept_while_another_text_is_typed(bench, widget):
+    one = made(widget, "Tom the blue book the book .", token=6)
+    with recorded(bench, one) as page:
+        type_over(page, "the book")
+        assert state(page, one)["token"] == 6, "the wish stays"
+        check(page, one)  # the last word is followed meanwhile
+        type_over(page, "the book Tom the blue book .")
+        assert state(page, one)["token"] == 6
+        check(page, one)
+        assert page.record.errors == []
+
+
+@pytest.mark.parametrize("widget", FOLLOW, ids=lambda one: one.__name__)
+def test_a_second_press_lets_go(bench, widget):
+    known = "Tom the blue book ." if widget in FEW_WORDS else "the red ball is in the park"
+    one = made(widget, known)
+    with recorded(bench, one) as page:
+        field_of(page)
+        chip = page.locator("[role=radiogroup] .p-chip").nth(2)
+        chip.click()
+        assert state(page, one)["token"] == 3
+        check(page, one)
+        chip.click()
+        assert state(page, one)["token"] == 0, "the last word is followed again"
+        page.mouse.move(0, 0)
+        check(page, one)
+        assert page.record.errors == []

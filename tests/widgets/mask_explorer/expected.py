@@ -1,0 +1,199 @@
+"""What MaskExplorer has to show for its traits, by torch and `pieces`, never by the page."""
+
+import re
+
+import torch
+from drawn_numbers import gaussian
+from oracle import maps, right, same_map
+from told import pointed, same_voice
+
+from pieces import masks
+from pieces.attention import masked_softmax
+from pieces.widgets import MaskExplorer
+from pieces.widgets.mask_explorer import KINDS
+
+ARCS = """(stage) => {
+  const box = stage.getBoundingClientRect();
+  const words = [...stage.querySelectorAll(".p-chip")];
+  return { words: words.map((word) => word.textContent), wrapped: stage.classList.contains("p-wrapped"),
+    middles: words.map((word) => { const b = word.getBoundingClientRect(); return (b.left + b.right) / 2 - box.left; }),
+    arcs: [...stage.querySelectorAll(".p-arc")].map((path) => ({
+      from: Number(path.dataset.query), to: Number(path.dataset.key), role: path.dataset.role,
+      width: Number(path.getAttribute("stroke-width")), on: path.classList.contains("p-arc-on"),
+      ends: [path.getPointAtLength(0).x, path.getPointAtLength(path.getTotalLength()).x] })) };
+}"""
+
+
+def mask_explorer(root, s):
+    """Mask, arcs, weights, layers and reach, what is outlined, the code, the sentences, Python's."""
+    given = {name: s[name] for name in MaskExplorer.inputs() if name != "tokens"}
+    widget, T, at = MaskExplorer(**given), s["T"], s["layers"]
+    mask, plain = widget.mask(), widget.unflipped()
+    names = names_of(s, "padding" in (s["kind"], s["also"]))
+    reach = masks.reach(mask, at)
+    later = ~masks.causal(T)
+    leaks = mask & later & ~plain
+    weights = masked_softmax(gaussian(168, 24 * 24).reshape(24, 24)[:T, :T], mask)
+    titles = names if s["tokens"] else []
+    named = {"rows": titles, "columns": titles, "signed": False}
+    followed = {"frame": s["token"] - 1 if s["token"] else None, "mask": mask, **named}
+    spread = reach & later & ~masks.reach(plain, at)
+    phone = root.locator('.p-tab[data-view="mask"]').is_visible()
+    view = s["view"] if phone or s["view"] != "mask" else "weights"
+    shown = {one.caption: one for one in maps(root)}
+    right(len(shown) == (1 if phone else 2), f"{list(shown)} are shown")
+    for caption, one in shown.items():
+        if caption.startswith(("Mask", "query")):
+            right(not phone or view == "mask", "the mask is shown under another tab")
+            sees = lambda i, j: (f"query {names[i]} {'sees' if mask[i, j] else 'does not see'} "  # noqa: E731
+                                 f"key {names[j]}")  # fmt: skip
+            same_map(one, mask.int().tolist(), marks=leaks.nonzero().tolist(), digits=0, tip=sees,
+                     **followed)  # fmt: skip
+        elif view == "weights":
+            right(caption == "Weights under it, from random scores", caption)
+            same_map(one, weights.tolist(), **followed)
+        elif view == "reach":
+            right(caption == "Reach after the layers", caption)
+            same_map(one, reach.int().tolist(), digits=0, marks=spread.nonzero().tolist(),
+                     tip=lambda i, j: f"output {names[i]} {depends(reach[i, j])} on input {names[j]}",
+                     **followed | {"mask": reach})  # fmt: skip
+        else:
+            right(caption == "Who knows the word, layer by layer", caption)
+            same_stack(root, one, s, mask, plain, names, bool(titles))
+    same_arcs(root, s, names, weights, leaks)
+    if s["token"]:
+        same_voice(root, names, s["token"] - 1, weights[s["token"] - 1])
+    for one in shown.values():
+        if one.caption.startswith(("Mask", "Weights")):
+            same_reasons(root, one, s, names, mask, plain, weights)
+    pressed = root.locator(".p-tabs [aria-pressed=true]").get_attribute("data-view")
+    right(pressed == s["view"], f"the tab {pressed}, the view {s['view']}")
+    film = root.locator(".p-layers")
+    told = [film.locator("input").input_value(), film.locator("output").text_content()]
+    right(told == [str(at)] * 2, f"the player says {told}, layers is {at}")
+    scope = {"masks": masks}
+    exec(root.locator(".p-code code").inner_text(), scope)
+    right(torch.equal(scope["mask"].expand(T, T), mask), "the code makes another mask")
+    said = root.locator(".p-say").inner_text()
+    right(f"{int(mask.sum())} of {T * T} cells are open" in said, said)
+    padded = "padding" in (s["kind"], s["also"]) and s["side"] == "right" and 0 < s["length"] < T
+    last = "the last output" + " before the padding" * padded
+    right(f"After {at} layer{'s' * (at != 1)} {last} depends" in said, said)
+    row = reach[s["length"] - 1 if padded else -1]
+    right(f"depends on {int(row.sum())} of {T} inputs" in said, said)
+    reached = [names[i] for i in spread.any(-1).nonzero().flatten().tolist()]
+    told = re.search(r"leak into outputs? ([^.]*)\.", said)
+    right(bool(told) == bool(leaks.any()), said)
+    if told:
+        short = reached if len(reached) <= 8 else [*reached[:7], f"{len(reached) - 7} more"]
+        right(told[1] == ", ".join(short), said)
+    meant = int((mask & later & plain).sum())
+    right((f"{meant} cell" in said and "means to" in said) == bool(meant), said)
+    right(("No query sees a later key" in said) == (not (mask & later).any()), said)
+    right(s["allowed"] == int(mask.sum()), "Python reads another number")
+    right(s["leaks"] == leaks.nonzero().tolist(), "Python reads other leaks")
+    right(s["kind"] in KINDS, s["kind"])
+
+
+def depends(does):
+    """Whether one depends on another, in words."""
+    return "depends" if does else "does not depend"
+
+
+def same_reasons(root, drawn, s, names, mask, plain, weights):
+    """Each look pointed at is told: its share, how far ahead it leaks, or which rule hides it."""
+    T = s["T"]
+    cells = [(i, j) for i in (T - 1, T // 2, 1) for j in range(T)]
+    for (i, j), said in zip(cells, pointed(root, drawn, cells, ".p-look"), strict=True):
+        key = "itself" if i == j else f"“{names[j]}”"
+        ahead = f"{j - i} word{'s' * (j - i != 1)} ahead"
+        if mask[i, j] and j > i and not plain[i, j]:
+            wanted = f"“{names[i]}” now looks at {key}, {ahead}: a leak. It can copy what it should predict."
+        elif mask[i, j]:
+            told = re.fullmatch(rf"“{re.escape(names[i])}” may look at {re.escape(key)}, and gives it "
+                                r"([<>]?)\s?(\d+)\s% of its attention, by made-up scores\.", said)  # fmt: skip
+            right(told, said)
+            right(
+                abs(float(told[2]) - 100 * float(weights[i, j])) <= (1 if told[1] else 0.501), said
+            )
+            continue
+        else:
+            wanted = f"“{names[i]}” may not look at {key}: {why(s, plain, i, j)}."
+        right(said == wanted, f"{said!r}, not {wanted!r}")
+
+
+def why(s, plain, i, j):
+    """Which rule hides a key: the first of the two masks in force that does."""
+    if plain[i, j]:
+        return "you closed this cell"
+    both = [s["kind"], s["also"]] if s["also"] != "none" else [s["kind"]]
+    given = {name: s[name] for name in ("T", "window", "dilation", "n_global", "prefix_len",
+                                        "length", "side")}  # fmt: skip
+    kind = next(k for k in both if not MaskExplorer(kind=k, **given).unflipped()[i, j])
+    if kind == "padding":
+        return "it is padding"
+    if j > i:
+        return "it comes later"
+    last = i - (s["window"] - 1) * s["dilation"]  # the furthest look of a dilated window
+    between = kind == "dilated" and j > last
+    return ("it falls between two looks of the dilated window" if between
+            else "it lies too far back for this mask")  # fmt: skip
+
+
+def names_of(s, padded):
+    """The words of MaskExplorer: those given, moved by padding on the left; else numbers."""
+    if not s["tokens"]:
+        return [str(n + 1) for n in range(s["T"])]
+    first = s["T"] - s["length"] if padded and s["side"] == "left" else 0
+    real = range(first, first + s["length"]) if padded else range(s["T"])
+    given = dict(enumerate(s["tokens"], start=first))
+    return [given.get(i, str(i + 1)) if i in real else "pad" for i in range(s["T"])]
+
+
+def same_stack(root, drawn, s, mask, plain, names, titled):
+    """Who knows the followed word after 0 to T layers; later layers are blank."""
+    T, at = s["T"], s["layers"]
+    leaked = (mask & ~plain & ~masks.causal(T)).nonzero()
+    source = s["source"] - 1 if s["source"] else int(leaked[0, 1]) if len(leaked) else 0
+    known = torch.stack([masks.reach(mask, n)[:, source] for n in range(T + 1)])
+    meant = torch.stack([masks.reach(plain, n)[:, source] for n in range(T + 1)])
+    done = (torch.arange(T + 1) <= at)[:, None]
+    early = torch.arange(T) < source
+
+    def knows(n, i):
+        if n > at:
+            return f"layer {n} is still to come"
+        where = f"after layer {n}, {names[i]}" if n else names[i]
+        return f"{where} {'knows' if known[n, i] else 'does not know'} {names[source]}"
+
+    same_map(drawn, (known & done).int().tolist(), mask=known | ~done, digits=0, signed=False,
+             rows=["words", *map(str, range(1, T + 1))], columns=names if titled else [],
+             column=source if s["source"] else None, tip=knows,
+             marks=(known & done & early & ~meant).nonzero().tolist())  # fmt: skip
+    flow = root.locator(".p-flow").inner_text()
+    right(f"“{names[source]}” is known at {int(known[at].sum())} of {T} places" in flow, flow)
+
+
+def same_arcs(root, s, names, weights, leaks):
+    """The words, and an arc for each look: as thick as its weight, bright for the chosen word."""
+    drawn = root.locator(".p-arc-stage").evaluate(ARCS)
+    right(drawn["words"] == names, f"the words are {drawn['words']}")
+    chosen = s["token"] - 1
+    wanted = {(i, j) for i, j in weights.nonzero().tolist() if i == chosen}
+    if s["T"] <= 12:
+        few = weights >= (0.3 if drawn["wrapped"] else 0)
+        rest = {(i, j) for i, j in (few & (weights > 0)).nonzero().tolist()}
+        wanted |= rest if chosen < 0 or not drawn["wrapped"] else set()
+    found = {(a["from"], a["to"]): a for a in drawn["arcs"]}
+    right(found.keys() == wanted, f"arcs {sorted(found.keys() ^ wanted)} are missing or too many")
+    for (i, j), arc in found.items():
+        width = 0.8 + 4.2 * float(weights[i, j])
+        right(abs(arc["width"] - width) < 0.006, f"arc {i} to {j} is {arc['width']} wide")
+        right(
+            arc["on"] == (i == chosen), f"arc {i} to {j} is lit" if arc["on"] else f"{i} {j} dark"
+        )
+        right((arc["role"] == "leak") == bool(leaks[i, j]), f"arc {i} to {j} is {arc['role']}")
+        if i != j:
+            ends = [drawn["middles"][i], drawn["middles"][j]]
+            off = max(abs(a - b) for a, b in zip(arc["ends"], ends, strict=True))
+            right(off < 6, f"arc {i} to {j} stands elsewhere, {off} px")

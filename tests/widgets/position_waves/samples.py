@@ -1,0 +1,10 @@
+"""PositionWaves: pictures that its oracle must take, on which faults are tried."""
+
+from pieces.widgets import PositionWaves
+
+# A widget, and what a reader does with it.
+PICTURES = {
+    "waves": (lambda: PositionWaves(d=12, length=30, column=5, position=7), None),
+    "likeness": (lambda: PositionWaves(d=8, base=100, length=90, view="similarity", k=9), None),
+    "turns": (lambda: PositionWaves(d=10, length=20, column=3, view="shift", k=4), None),
+}  # fmt: skip

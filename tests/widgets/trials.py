@@ -1,0 +1,73 @@
+"""What holds for the pictures of every widget: the oracle takes them, and sees each fault in them."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from chances import numbers_to_mend
+from oracle import check, recorded, wrong
+from samples import beside
+
+import pieces.widgets
+from browser import PAINTED
+
+
+def prepare(page, hands) -> None:
+    """Open the table view, and do what a reader does."""
+    page.evaluate(
+        "document.querySelectorAll('details:has(> .p-tables)').forEach((one) => { one.open = true; })"
+    )
+    if hands:
+        hands(page)
+
+
+def examine(page, widget) -> None:
+    """Check what is shown; in the dark it must hold as well."""
+    check(page, widget)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.evaluate(PAINTED)
+    check(page, widget)
+
+
+def trials(test: str) -> type:
+    """Return the tests of a widget's pictures and faults, which lie beside its test file."""
+    place = Path(test).parent
+    names = {getattr(pieces.widgets, n).module.partition("/")[0]: n for n in pieces.widgets.__all__}
+    if place.name not in names:
+        pytest.fail(f"pieces/widgets/__init__.py has no line, above __all__, for {place.name}")
+    pictures = beside(names[place.name], "samples").PICTURES
+    faults = yaml.safe_load((place / "faults.yaml").read_text(encoding="utf-8"))
+
+    each = pytest.mark.parametrize(
+        "depicted", [pytest.param(one, id=name) for name, one in pictures.items()], indirect=True
+    )
+
+    class TestOracle:
+        @each
+        def test_takes_what_is_right(self, depicted):
+            page, widget = depicted
+            examine(page, widget)
+            assert page.record.errors == []
+
+        @each
+        def test_no_chance_is_a_power_of_ten(self, depicted):
+            assert numbers_to_mend(depicted[0], names[place.name]) == []
+
+        @pytest.mark.parametrize("fault", faults)
+        def test_a_fault_is_seen(self, bench, fault):
+            name, module, stands, instead = faults[fault].values()
+            make, hands = pictures[name]
+
+            def spoil(source):
+                now = f"{module} has no {stands!r} now: say the fault in its new words"
+                assert stands in source, now
+                return source.replace(stands, instead)
+
+            widget = make()
+            with recorded(bench, widget, patches=[(module, spoil)]) as page:
+                assert page.record.errors == [], "a fault that throws proves nothing"
+                with wrong():
+                    prepare(page, hands)
+                    examine(page, widget)
+
+    return TestOracle

@@ -1,0 +1,17 @@
+"""WholeModel: pictures that its oracle must take, on which faults are tried."""
+
+from hands import type_letter
+
+from pieces.widgets import WholeModel
+
+TYPED = "One sunny day, Lily found a red ball. She"  # "bell" is a word as well
+# A widget, and what a reader does with it.
+PICTURES = {
+    "whole": (lambda: WholeModel(), None),
+    "whole, short": (lambda: WholeModel(text="Lily had a red ball . She took the"), None),
+    "whole, pulled": (lambda: WholeModel(off=["layer.2.head.4"], target="red"), None),
+    "whole head": (lambda: WholeModel(part="layer.2.head.4"), None),
+    "whole units": (lambda: WholeModel(part="layer.3.feed_forward"), None),
+    "whole experts": (lambda: WholeModel(model_name="stories_moe", word=9), None),
+    "another letter": (lambda: WholeModel(text=TYPED), type_letter("e", 7)),
+}

@@ -1,0 +1,397 @@
+"""WholeModel by its controls, as a reader would: what it draws is held against torch."""
+
+import re
+
+import pytest
+from oracle import check, recorded
+from trials import trials
+from twins import build, vocabulary
+
+from browser import put, said, state
+from pieces.switches import parts
+from pieces.trained import load
+from pieces.widgets import WholeModel
+from widgets.whole_model.expected import inner, percent, read, shipped
+
+TestOracle = trials(__file__)
+
+MODELS = WholeModel.models
+SHORT = "Lily had a red ball . She took the"
+
+
+def tiny(name="llama", text="the blue book . Tom the blue ice-cream", **more):
+    _, model = build(name)
+    words = vocabulary(model.config.vocab_size)
+    return WholeModel.from_model(model, text, vocabulary=words, **more)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("trait", "value"),
+    [("word", 65), ("word", -1), ("off", ["layer.0.head.1"]), ("off", "norm"), ("off", [1]),
+     ("off", ["layer.1.attention.bias"]), ("part", "layer.1"), ("part", 3), ("bars", "vote"),
+     ("step", -1), ("layer", 65), ("text", 3), ("target", "x" * 41), ("model_name", "translator"),
+     ("links", {"attention": "https://elsewhere.org"}), ("links", {"heads": "a"}), ("links", []),
+     ("world", {"GIRLS": []}), ("opened", [1])],
+)  # fmt: skip
+def test_refuses(trait, value):
+    with pytest.raises(ValueError, match=trait):
+        WholeModel(**{trait: value})
+
+
+def test_says_what_is_shown():
+    widget = WholeModel(off=["layer.2.head.4"], part="layer.1.head.2")
+    assert "without layer.2.head.4; opened at layer.1.head.2" in repr(widget)
+
+
+def test_a_still_of_each_model_marks_the_opened_part():
+    for name in MODELS:
+        still = WholeModel(model_name=name, part="layer.2.head.4").still()
+        assert still.count('fill="var(--p-weight)"') == 1
+        assert still.count("<text") > 50
+    assert 'var(--p-weight)"' not in WholeModel().still()
+    assert WholeModel(text="qqq").still() == ""
+    assert tiny().still() == ""
+
+
+def test_a_still_says_what_the_model_would_say():
+    widget = WholeModel(text=SHORT)
+    words = re.findall(r">([^<>]+)</text>", widget.still())
+    _model, names, task = shipped("stories_llama")
+    _, _strips, seen = inner("stories_llama", tuple(task.encode(SHORT).tolist()), ())
+    for strip in seen:
+        assert names[int(strip[-1].argmax())] in words
+
+
+STATES = {
+    "llama": {}, "moe": {"model_name": "stories_moe"}, "attention": {"model_name": "stories_attention"},
+    "short": {"text": SHORT}, "one word": {"text": "Once"}, "a word before": {"word": 6},
+    "another target": {"target": "ball"}, "a head out": {"off": ["layer.2.head.4"]},
+    "attention out": {"off": ["layer.1.attention", "positions"]},
+    "no path, no norm": {"off": ["layer.2.feed_forward.path", "norm"], "word": 5},
+    "an expert out": {"model_name": "stories_moe", "off": ["layer.1.expert.2"]},
+    "a head opened": {"part": "layer.2.head.4"}, "a middle word's head": {"part": "layer.1.head.1", "word": 9},
+    "units opened": {"part": "layer.3.feed_forward"}, "votes opened": {"part": "next word"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_draws_what_torch_says(bench, name, width):
+    widget = WholeModel(**STATES[name])
+    with recorded(bench, widget, width=width) as page:
+        check(page, widget)
+        assert page.record.errors == []
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "mixtral", "attention-tied"])
+def test_a_model_of_your_own(bench, name):
+    widget = tiny(name)
+    with bench.show(widget) as page:
+        assert page.locator(".w-column").count() == 8
+        assert page.locator(".w-next-row").count() == 5
+        assert "true" not in page.locator(".w-next-row").first.get_attribute("aria-label")
+        assert page.record.errors == []
+
+
+def test_a_wide_page_has_it_without_scrolling(bench):
+    widget = WholeModel()
+    with recorded(bench, widget, width=1366, height=768) as page:
+        page.add_style_tag(
+            content="main { max-width: 1340px !important; padding: 0 8px !important }"
+        )
+        page.wait_for_timeout(100)
+        page.evaluate(
+            "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+        )
+        box = page.locator(".pieces").bounding_box()
+        assert box["width"] > 1300
+        assert box["height"] <= 712, "the page's own head needs 56 px"
+        for lens in page.locator(".w-lens").all()[:3]:
+            assert lens.text_content()
+        check(page, widget)
+
+
+class TestHands:
+    def test_typing_on_computes_the_new_column_alone(self, bench):
+        widget = WholeModel(text=SHORT)
+        with recorded(bench, widget) as page:
+            field = page.locator("textarea")
+            field.press("End")
+            field.press_sequentially(" red")
+            check(page, widget)
+            assert state(page, widget)["computed"] == 1
+            assert page.locator(".w-column").count() == 10
+            field.press_sequentially(" ball")
+            assert state(page, widget)["computed"] == 1
+            check(page, widget)
+
+    def test_a_switch_takes_a_part_out_and_leaves_a_ghost(self, bench):
+        widget = WholeModel()
+        with recorded(bench, widget) as page:
+            switch = page.get_by_role("switch", name="head 2.4")
+            switch.click()
+            assert state(page, widget)["off"] == ["layer.2.head.4"]
+            assert page.locator(".w-next-row s:visible").count() == 5
+            check(page, widget)
+            switch.press("Space")
+            assert state(page, widget)["off"] == []
+            check(page, widget)
+            page.get_by_role("switch", name="attention 1", exact=True).click()
+            page.get_by_role("button", name="All parts on").click()
+            assert state(page, widget)["off"] == []
+
+    @pytest.mark.parametrize("name", MODELS)
+    def test_every_switch_by_its_own_button(self, bench, name):
+        widget = WholeModel(model_name=name, text=SHORT)
+        names = parts(load(name).model)
+        with recorded(bench, widget) as page:
+            for part in names[:: 5 if name != "stories_attention" else 3]:
+                page.locator(f'.w-switch[data-part="{part}"]').click()
+                assert state(page, widget)["off"] == [part]
+                check(page, widget)
+                page.locator(f'.w-switch[data-part="{part}"]').click()
+
+    def test_the_keys_choose_a_word_and_open_and_leave_a_part(self, bench):
+        widget = WholeModel(text=SHORT)
+        with recorded(bench, widget) as page:
+            page.locator(".w-picture").press("ArrowLeft")
+            assert state(page, widget)["word"] == 8
+            check(page, widget)
+            page.locator('[data-name="layer.1.head.2"] .w-part-open').press("Enter")
+            assert state(page, widget)["part"] == "layer.1.head.2"
+            assert page.locator(".w-next-row").first.is_visible(), "the bars stay in sight"
+            check(page, widget)
+            page.keyboard.press("Escape")
+            assert state(page, widget)["part"] == ""
+            focus = "document.activeElement.closest('.w-part')?.dataset.name"
+            assert page.evaluate(focus) == "layer.1.head.2"
+            check(page, widget)
+
+    def test_a_pressed_word_has_its_votes(self, bench):
+        widget = WholeModel()
+        with recorded(bench, widget) as page:
+            page.locator(".w-next-row").nth(1).click()
+            assert state(page, widget)["target"] == "ball"
+            check(page, widget)
+
+    def test_the_pointer_sweeps_and_the_sum_follows(self, bench):
+        widget = WholeModel(text=SHORT, part="layer.2.head.4")
+        with recorded(bench, widget) as page:
+            board = page.locator(".w-map-weights .p-board")
+            board.focus()
+            for key in ("End", "ArrowDown"):
+                board.press(key)
+            before = page.locator(".w-sum").inner_text()
+            board.press("ArrowDown")
+            assert page.locator(".w-sum").inner_text() != before
+            board.press("Home")
+            title = page.locator(".w-sum-title").inner_text()
+            assert title == "“a” asks, “Lily” answers"
+            values = inner("stories_llama", tuple(read(state(page, widget))), ())[0]
+            line = page.locator(".w-line").nth(1).inner_text()
+            assert float(line.split("= ")[1]) == pytest.approx(
+                float(values["layer.2.weights"][3, 2, 0]), abs=6e-4
+            )
+
+
+def test_what_each_part_is_worth_is_tried_while_it_rests(bench):
+    widget = WholeModel(text=SHORT, bars="cost")
+    with recorded(bench, widget) as page:
+        read_losses = f"() => window.pieces.model('{widget.model_id}').get('losses')"
+        page.wait_for_function(read_losses, timeout=20_000)
+        losses = page.evaluate(read_losses)
+        _model, _names, task = shipped("stories_llama")
+        ids = tuple(task.encode(SHORT).tolist())
+        plain = inner("stories_llama", ids, ())[0]["logits"].softmax(-1)[-1]
+        best = int(plain.argmax())
+        for part in ("layer.2.head.4", "layer.1.feed_forward", "layer.3.attention"):
+            without = inner("stories_llama", ids, (part,))[0]["logits"].softmax(-1)[-1]
+            assert losses[part] == pytest.approx(float(plain[best] - without[best]), abs=1e-5)
+        check(page, widget)
+        worst = min((float(plain[best]) - loss, part) for part, loss in losses.items())
+        hangs = "It depends most on" in said(page)
+        assert hangs == (float(plain[best]) - worst[0] >= 0.05)
+
+
+def test_it_is_played_part_by_part(bench):
+    widget = WholeModel(text=SHORT)
+    _model, _names, task = shipped("stories_llama")
+    values = inner("stories_llama", tuple(task.encode(SHORT).tolist()), ())[0]
+    with recorded(bench, widget) as page:
+        scrub = page.locator(".p-player input")
+        scrub.press("Home")
+        assert state(page, widget)["step"] == 1
+        assert "The text is 9 words" in said(page)
+        assert not page.locator(".w-next-list").is_visible(), "the answer is not given away"
+        for layer in (1, 2, 3):
+            put(page, widget, step=1 + 2 * layer)
+            weights = values[f"layer.{layer}.weights"][:, -1]
+            head = int(weights.max(-1).values.argmax())
+            assert f"In layer {layer}, “the” looks back: head {layer}.{head + 1}" in said(page)
+            share = float(weights[head].max())
+            assert f"takes {percent(share)} of" in said(page)
+            put(page, widget, step=2 + 2 * layer)
+            opened_units = int((values[f"layer.{layer}.gate"][-1] > 0.5).sum())
+            assert f"{opened_units} of its 256 units open" in said(page)
+        scrub.press("End")
+        assert state(page, widget)["step"] == 0
+        assert page.locator(".w-next-list").is_visible()
+        check(page, widget)
+
+
+def test_the_word_that_is_said_rises_alone(bench):
+    widget = WholeModel(text=SHORT)
+    with recorded(bench, widget) as page:
+        page.get_by_role("button", name="Say the next word").click()
+        now = state(page, widget)
+        assert now["text"].startswith(SHORT)
+        assert len(now["text"].split()) == 10
+        assert now["computed"] == 1
+        clipped = page.locator(".w-column").evaluate_all(
+            "(all) => all.map((g) => g.querySelector('.w-lit[viewBox]') !== null)"
+        )
+        assert clipped == [False] * 9 + [True]
+        page.locator(".p-player input").press("End")
+        check(page, widget)
+
+
+def test_the_text_is_printed_as_a_story_is(bench):
+    """No blank before a comma, a capital behind a full stop; the same words come back from it."""
+    task = shipped("stories_llama")[2]
+    for text in ("Lily had a red ball", "Lily had a red ball.", "“May I play", "Lily took Tom"):
+        widget = WholeModel(text=text)
+        with bench.show(widget) as page:
+            now = state(page, widget)
+            best = now["next_words"][0][0]
+            assert now["continued"] == task.join([*task.cut(text), best])
+            put(page, widget, text=now["continued"])
+            assert page.locator(".w-column").count() == len(task.cut(text)) + 1
+
+
+def test_a_full_picture_says_so(bench):
+    widget = WholeModel(text="the red ball and " * 10)
+    with bench.show(widget) as page:
+        button = page.get_by_role("button", name="Say the next word")
+        assert state(page, widget)["continued"] is None
+        button.click(force=True)
+        assert "room for 40 words" in said(page)
+        put(page, widget, text="Lily had a red")
+        assert "room for" not in said(page)
+        button.click()
+        assert len(state(page, widget)["text"].split()) == 5
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_part_that_is_opened_ends_the_play(bench, running):
+    widget = WholeModel(text=SHORT)
+    with bench.show(widget) as page:
+        put(page, widget, step=4)
+        assert "its 256 units open" in said(page)
+        if running:
+            page.get_by_role("button", name="Play").click()
+        page.locator('[data-name="layer.1.head.2"] .w-part-open').click()
+        assert said(page).startswith("After “the” the model says")
+        assert page.locator(".w-next-list").is_visible()
+        assert page.locator(".w-what").inner_text().startswith("Looks at the words so far")
+        assert state(page, widget)["step"] == 0
+
+
+def test_new_words_at_the_end_of_the_field_are_in_sight(bench):
+    widget = WholeModel(text="Lily had a red ball. " * 5)
+    with bench.show(widget, width=390) as page:
+        field = page.locator("textarea")
+        assert field.evaluate("(one) => one.scrollTop") == 0
+        put(page, widget, text=state(page, widget)["continued"])
+        left = "(one) => one.scrollHeight - one.clientHeight - one.scrollTop"
+        assert field.evaluate("(one) => one.scrollTop") > 0
+        assert field.evaluate(left) <= 1
+
+
+def test_each_part_says_what_it_is_for(bench):
+    for name in ("stories_llama", "stories_moe"):
+        with bench.show(WholeModel(model_name=name)) as page:
+            titles = page.locator(".w-part-open").evaluate_all(
+                "(all) => all.map((one) => one.title)"
+            )
+            assert all(title.split(". ")[0].count(" ") >= 4 for title in titles), titles
+            assert not any("undefined" in title for title in titles)
+
+
+def test_the_picture_is_told_as_a_slider_over_words(bench):
+    with bench.show(WholeModel(text=SHORT)) as page:
+        picture = page.get_by_role("slider", name="The model")
+        picture.press("ArrowLeft")
+        assert picture.get_attribute("aria-valuenow") == "8"
+        assert picture.get_attribute("aria-valuetext").startswith("“took”, word 8 of 9; after it")
+
+
+class TestPhone:
+    def test_one_layer_at_a_time_with_switches_for_a_finger(self, bench):
+        widget = WholeModel()
+        with recorded(bench, widget, width=390, touch=True) as page:
+            for layer in (1, 2, 3):
+                page.get_by_role("button", name=f"Layer {layer}", exact=True).tap()
+                assert state(page, widget)["layer"] == layer
+                names = page.locator(".w-part:visible").evaluate_all(
+                    "(all) => all.map((one) => one.dataset.name)"
+                )
+                assert all(n.startswith(f"layer.{layer}.") for n in names[1:-1])
+                check(page, widget)
+            for switch in page.locator(".w-switch:visible").all():
+                box = switch.bounding_box()
+                assert min(box["width"], box["height"]) >= 44
+            page.locator('[data-part="layer.3.head.1"]').tap()
+            assert state(page, widget)["off"] == ["layer.3.head.1"]
+            check(page, widget)
+
+    @pytest.mark.parametrize("width", [320, 390])
+    @pytest.mark.parametrize("part", ["", "layer.2.head.4", "layer.1.feed_forward", "next word"])
+    def test_fits(self, bench, width, part):
+        with bench.show(WholeModel(part=part), width=width) as page:
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_table_view_has_what_the_picture_has(bench):
+    widget = WholeModel(text=SHORT)
+    with recorded(bench, widget) as page:
+        page.locator("summary").click()
+        cells = "(t) => [...t.rows].map((r) => [...r.cells].map((c) => c.textContent))"
+        words, rows = (page.locator("table").nth(n).evaluate(cells) for n in (0, 1))
+        _model, names, task = shipped("stories_llama")
+        values, strips, seen = inner("stories_llama", tuple(task.encode(SHORT).tolist()), ())
+        for t, row in enumerate(words[1:]):
+            for n, key in enumerate(strips):
+                assert row[1 + 2 * n].startswith(names[int(seen[n][t].argmax())])
+                size = float(values[key][t].square().mean().sqrt())
+                assert float(row[2 + 2 * n]) == pytest.approx(size, abs=0.0051)
+        total = sum(
+            float(row[2].replace("−", "-").replace("e-", "e-")) for row in rows[1:] if row[2]
+        )
+        assert total == pytest.approx(float(values["logits"][-1].max()), abs=0.02)
+        assert [row[0] for row in rows[1:]].count("head 2.4") == 1
+
+
+def test_links_lead_to_the_chapters(bench):
+    links = {"attention": "chapters/06_multi_head_attention.html", "norm": "chapters/10_norm.html"}
+    with bench.show(WholeModel(links=links)) as page:
+        found = page.locator('[data-name="layer.1.attention"] .w-chapter')
+        assert found.get_attribute("href") == links["attention"]
+        assert found.inner_text() == "6"
+        assert page.locator('[data-name="layer.1.feed_forward"] .w-chapter').count() == 0
+
+
+def test_typed_words_that_it_does_not_know_are_named(bench):
+    with bench.show(WholeModel(text=SHORT)) as page:
+        field = page.locator("textarea")
+        field.press("End")
+        field.press_sequentially(" zebra <b>x</b>")
+        page.locator(".w-picture").focus()
+        page.wait_for_timeout(700)
+        assert "zebra" in page.locator(".p-typed-note").inner_text()
+        assert page.locator(".pieces b:text-is('x')").count() == 0
+        field.fill("")
+        assert "Write a word" in said(page)
+        field.fill("Lily")
+        assert page.locator(".w-column").count() == 1
+        assert page.record.errors == []
