@@ -328,7 +328,7 @@ def move_first(widget) -> None:
         options = control.evaluate("(c) => [...c.options].map((o) => o.value)")
         now = options.index(control.input_value())
         control.select_option(options[(now + 1) % len(options)])
-    elif kind == "text":
+    elif kind in {"text", "search"}:
         control.fill("0.123")
     elif kind == "board":
         control.press("ArrowRight")
