@@ -488,7 +488,7 @@ def main() -> None:
     site = options.site.resolve()
     if not (site / "index.html").exists():
         sys.exit(f"{site} holds no site: run `make book` first.")
-    names = ("chromium", "chromium-browser", "google-chrome")
+    names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
     chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         sys.exit(f"No browser: install one of {', '.join(names)}.")

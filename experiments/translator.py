@@ -7,10 +7,10 @@ import held_out
 from common import Experiment, run
 from pieces.losses import translation_loss
 from pieces.models.encoder_decoder import EncoderDecoderConfig, encoder_decoder
-from pieces.tasks import Translation
+from pieces.tasks import Introductions
 from pieces.train import TrainConfig
 
-TASK = Translation()
+TASK = Introductions()
 SIZES = EncoderDecoderConfig(TASK.vocab_size, 64, n_layers=2, n_heads=4, d_ff=256, dropout=0.0)
 
 EXPERIMENT = Experiment(

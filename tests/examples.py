@@ -610,6 +610,7 @@ CALLS = {
     "tasks.Agreement": lambda: (tasks.Agreement, {"distance": 2}),
     "tasks.ModularSums": lambda: (tasks.ModularSums, {"modulus": 17, "held_out_share": 0.3}),
     "tasks.Translation": lambda: (tasks.Translation, {"held_out_share": 0.2}),
+    "tasks.Introductions": lambda: (tasks.Introductions, {"held_out_share": 0.2}),
     "tasks.Stories": lambda: (tasks.Stories, {"length": 48}),
     "tasks.Corpus": lambda: (
         tasks.Corpus,

@@ -126,6 +126,7 @@ TASKS = [
     tasks.Agreement,
     tasks.ModularSums,
     tasks.Translation,
+    tasks.Introductions,
     tasks.Corpus,
 ]
 

@@ -110,6 +110,7 @@ TASKS = [
     tasks.Agreement,
     tasks.ModularSums,
     tasks.Translation,
+    tasks.Introductions,
     tasks.Corpus,
 ]
 

@@ -14,6 +14,7 @@ from pieces.tasks import (
     Copy,
     Corpus,
     Induction,
+    Introductions,
     ModularSums,
     Reverse,
     Sorting,
@@ -35,6 +36,7 @@ TASKS = {
     "agreement": Agreement(distance=1),
     "modular": ModularSums(modulus=23),
     "translation": Translation(),
+    "introductions": Introductions(),
     "corpus": Corpus(length=48),
     "stories": Stories(length=32),
 }
@@ -335,6 +337,53 @@ def test_held_out_sentences_say_what_was_never_said_with_words_that_were():
     assert len(said) + len(unsaid) == 6 * 6 * 9
     seen = {token for pair in train for text in pair for token in task.cut(text)}
     assert seen == set(task.vocabulary) - {"<pad>", "<bos>", "<eos>", "<to>"}
+
+
+PRONOUNS = {"我": "I am", "你": "you are", "他": "he is", "她": "she is"}
+INTRODUCTION = re.compile(f"(我|你|他|她)是一(只|个){one_of(ADJECTIVES)}?{one_of(NOUNS)}。")
+
+
+@pytest.mark.parametrize("split", ["train", "held_out"])
+def test_introductions_say_who_somebody_is(split):
+    task, introduced = Introductions(), 0
+    for chinese, english in task.sentences(task.items(2000, split, seeded())):
+        if not (found := INTRODUCTION.fullmatch(chinese)):
+            assert translated(chinese) == english
+            continue
+        who, measure, adjective, noun = found.groups()
+        assert measure == MEASURES.get(noun, "个")
+        words = [PRONOUNS[who], "a", ADJECTIVES.get(adjective), NOUNS[noun], "."]
+        assert english == " ".join(word for word in words if word)
+        introduced += 1
+    assert introduced
+
+
+def test_one_sentence_of_eight_introduces_somebody():
+    task = Introductions()
+    drawn = task.sentences(task.propose(4000, seeded()))
+    share = sum(bool(INTRODUCTION.fullmatch(chinese)) for chinese, _ in drawn) / len(drawn)
+    assert share == pytest.approx(1 / 8, abs=0.02)
+
+
+def who_is_what(task, split):
+    said = task.sentences(task.items(8000, split, seeded()))
+    found = [INTRODUCTION.fullmatch(chinese) for chinese, _ in said]
+    return {(one[1], one[4]) for one in found if one}
+
+
+def test_held_out_introductions_make_somebody_what_nobody_said_they_were():
+    task = Introductions()
+    said, unsaid = who_is_what(task, "train"), who_is_what(task, "held_out")
+    assert not said & unsaid
+    assert len(said) + len(unsaid) == 4 * 6
+    assert ("我", "学生") in said
+
+
+def test_introductions_keep_the_ids_of_the_other_sentences():
+    task, before = Introductions(), Translation()
+    assert task.vocabulary[: before.vocab_size] == before.vocabulary
+    assert task.decode(task.encode("我是一个学生。")) == "我是一个学生。"
+    assert task.decode(task.encode("I am a student .")) == "I am a student ."
 
 
 def test_corpus_reads_windows_of_its_text_on_one_side_of_the_border():

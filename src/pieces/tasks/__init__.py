@@ -11,6 +11,7 @@ from pieces.tasks.base import Batch, Split, Task, accuracy, exact
 from pieces.tasks.copy import Copy
 from pieces.tasks.corpus import Corpus
 from pieces.tasks.induction import Induction
+from pieces.tasks.introductions import Introductions
 from pieces.tasks.modular import ModularSums
 from pieces.tasks.recall import AssociativeRecall
 from pieces.tasks.reverse import Reverse
@@ -25,6 +26,7 @@ __all__ = [
     "Copy",
     "Corpus",
     "Induction",
+    "Introductions",
     "ModularSums",
     "Pairs",
     "Reverse",
