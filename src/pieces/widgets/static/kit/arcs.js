@@ -82,24 +82,38 @@ export function arcs(frame, {
   const span = () => data.links.reduce((most, { from, to }) =>
     Math.max(most, Math.abs((lefts[from] ?? 0) - (lefts[to] ?? 0))), 0);
   const wanted = () => JSON.stringify([data.words, span()]);
+  /** Where a word stands, as the page has it. */
+  const placeOf = (n) => {
+    const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = row.node(n);
+    return { left, top, width, height };
+  };
+  /** Each question to the page lays it out anew, so there is one; words in several lines need a second, since
+   * the arcs between them take room. */
   function arrange() {
     if (!data || !stage.clientWidth) return;
+    if (!places.length) stage.style.setProperty("--room", "0px");
+    const had = places.length ? room : 0;
+    const above = below && !wrapped ? 0 : had;
     stage.classList.remove("p-wrapped");
-    stage.style.setProperty("--room", "0px");
-    const node = (n) => row.node(n);
-    wrapped = data.words.length > 1 && node(data.words.length - 1).offsetTop > node(0).offsetTop + 4;
-    stage.classList.toggle("p-wrapped", wrapped);
-    lefts = data.words.map((_, n) => node(n).offsetLeft);
+    let stand = data.words.map((_, n) => placeOf(n));
+    let [width, height] = [stage.clientWidth, stage.clientHeight];
+    wrapped = stand.length > 1 && stand.at(-1).top > stand[0].top + 4;
+    lefts = stand.map(({ left }) => left);
     room = wrapped ? CHANNEL : Math.round(Math.min(120, Math.max(28, 16 + span() * 0.4)));
+    stage.classList.toggle("p-wrapped", wrapped);
     stage.classList.toggle("p-below", below && !wrapped);
     stage.style.setProperty("--room", `${room}px`);
-    const tops = [...new Set(data.words.map((_, n) => node(n).offsetTop))].sort((a, b) => a - b);
-    places = data.words.map((_, n) => {
-      const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = node(n);
-      return { x: offsetLeft + offsetWidth / 2, top: offsetTop - 2, bottom: offsetTop + offsetHeight + 2,
-        line: tops.indexOf(offsetTop) };
-    });
-    const [width, height] = [stage.clientWidth, stage.clientHeight];
+    if (wrapped) {
+      stand = data.words.map((_, n) => placeOf(n));
+      [width, height] = [stage.clientWidth, stage.clientHeight];
+    } else {
+      const moved = (below ? 0 : room) - above;
+      stand = stand.map((one) => ({ ...one, top: one.top + moved }));
+      height += room - had;
+    }
+    const tops = [...new Set(stand.map(({ top }) => top))].sort((a, b) => a - b);
+    places = stand.map(({ left, top, width: wide, height: high }) =>
+      ({ x: left + wide / 2, top: top - 2, bottom: top + high + 2, line: tops.indexOf(top) }));
     give(svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     found = wanted();
     paint();

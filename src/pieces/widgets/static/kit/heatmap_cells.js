@@ -53,9 +53,8 @@ function paintBoxes(brush, layout, cells, ramp, hatch, family) {
   const [w, t] = [cell - gap, high - gap];
   const fits = cells.print && cell >= (cells.least ?? 27) && high >= 16;
   const [paper, ink] = [css(ramp.paper), css(ramp.ink)];
-  brush.textBaseline = "middle";
-  brush.textAlign = "center";
-  brush.font = `${Math.min(13, Math.max(SMALLEST, w * 0.34, Math.min(9.5, w * 0.4)), t * 0.6)}px ${family}`;
+  const size = Math.min(13, Math.max(SMALLEST, w * 0.34, Math.min(9.5, w * 0.4)), t * 0.6);
+  if (fits) write(brush, `${size}px ${family}`);
   for (let i = 0; i < T; i++) {
     for (let j = 0; j < S; j++) {
       const [x, y] = [left + j * cell, head + i * high];
@@ -78,6 +77,17 @@ function paintBoxes(brush, layout, cells, ramp, hatch, family) {
       else if (fits) word(brush, printed(value, cells.digits), x, y, w, t, shade.text);
     }
   }
+}
+
+/** @type {WeakMap<CanvasRenderingContext2D, string>} */
+const fonts = new WeakMap();
+
+/** The font of the numbers. To give a canvas its font lays the page out, so it is given where it is another
+ * one, or where a new size of the canvas has taken it away with all else that was set. */
+function write(brush, font) {
+  if (brush.textAlign === "center" && fonts.get(brush) === font) return;
+  fonts.set(brush, font);
+  [brush.font, brush.textBaseline, brush.textAlign] = [font, "middle", "center"];
 }
 
 function word(brush, text, x, y, w, t, colour) {

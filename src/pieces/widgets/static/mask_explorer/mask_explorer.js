@@ -93,14 +93,16 @@ function render({ model, el }) {
   /** @type {Map<Object, import("../kit/heatmap_cells.js").Layout>} */
   const layouts = new Map();
   let [drawing, aligned] = [false, ""];
+  /** The first map on view. To ask for it lays the page out, so it is asked once for a width and a view. */
+  let first = null;
   /** The words stand over the columns of the mask, or of the one grid that a phone shows, where they fit. */
   function align() {
     const wanted = JSON.stringify([now.view, now.tokens, now.T, ...layouts.values()]);
     if (wanted === aligned) return false;
-    const map = [grid, weights, stack, reach].find((one) => one.pane.offsetParent);
-    if (!layouts.has(map)) return false;
+    first ??= [grid, weights, stack, reach].find((one) => one.pane.offsetParent);
+    if (!layouts.has(first)) return false;
     aligned = wanted;
-    const { left, cell, tilted, T } = layouts.get(map);
+    const { left, cell, tilted, T } = layouts.get(first);
     const longest = Math.max(...now.mask.map((_, i) => name(i).length));
     view.panes.classList.toggle("p-aligned", !tilted && cell > LETTER * longest);
     for (const [key, value] of [["--left", `${left}px`], ["--cell", `${cell}px`], ["--count", String(T)]]) {
@@ -112,6 +114,7 @@ function render({ model, el }) {
   function stands(map) {
     return (at) => {
       layouts.set(map(), at);
+      if (!drawing) first = null;
       if (!drawing && now && align()) story.arrange();
     };
   }
@@ -145,6 +148,7 @@ function render({ model, el }) {
     const [plain, line] = unflipped(s);
     const mask = plain.map((row) => [...row]);
     s.flips.forEach(([i, j]) => { mask[i][j] = !mask[i][j]; });
+    if (now?.view !== s.view) first = null;
     film.limit(s.T + 1);
     if (now?.layers !== s.layers && !film.playing && film.position !== s.layers) film.jump(s.layers);
     const [through, meant] = [mask, plain].map((one) => masks.reaches(one, s.T));
