@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-widget test-notebooks test-book test-live \
-        test-types test-gpu bench gallery picture widget chapter experiment links browser clean
+        test-types test-gpu bench gallery picture pdf offline widget chapter experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -133,6 +133,12 @@ gallery: $(READY) ## write the gallery of the drawing kit's primitives
 
 picture: $(READY) browser ## draw the picture of the book that a link to it shows, from the built front page
 	@$(BIN)/python tools/picture.py
+
+pdf: $(READY) browser ## bind the built site into one PDF, in _build
+	@$(BIN)/python tools/whole_book.py pdf
+
+offline: $(READY) ## pack the built site into one zip that works from a disk, in _build
+	@$(BIN)/python tools/whole_book.py offline
 
 experiment: $(READY) ## train one of the book's models again (NAME=stories_llama, ...)
 	@test -f "experiments/$(NAME).py" || { echo "Say which: make experiment NAME=translator; experiments/README.md lists them."; exit 1; }
