@@ -53,7 +53,7 @@ addEventListener("DOMContentLoaded", () => {
   });
   // A link has brought a state of its own, or sets one now.
   if (location.hash.startsWith("#see-")) writing = false;
-  for (const touch of ["pointerdown", "keydown", "focusin", "pieces-set"]) place.addEventListener(touch, stop);
+  for (const touch of ["pointerdown", "keydown", "focusin", "click", "pieces-set"]) place.addEventListener(touch, stop);
   document.addEventListener("visibilitychange", run);
   new MutationObserver(run).observe(place, { attributes: true, attributeFilter: ["data-state"] });
   new IntersectionObserver(([entry]) => {

@@ -52,7 +52,7 @@ class TestPicture:
         assert page.locator(".pieces-live .w-wires path").count() > 0
         assert page.errors == []
 
-    @pytest.mark.parametrize("touch", ["press", "key", "button"])
+    @pytest.mark.parametrize("touch", ["press", "key", "voice", "button"])
     def test_a_touch_ends_it(self, start, touch):
         page = start()
         before = words(page)
@@ -62,6 +62,8 @@ class TestPicture:
         elif touch == "key":
             page.locator(".pieces-live textarea").focus()
             page.keyboard.press("ArrowLeft")
+        elif touch == "voice":  # a click that no pointer made
+            page.locator(".pieces-live .p-say").evaluate("(said) => said.click()")
         else:
             page.locator(BUTTON).click()
         left = words(page)

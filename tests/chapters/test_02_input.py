@@ -54,7 +54,7 @@ def changed_rows() -> int:
 
 def merges_of_banana() -> int:
     """Exercise 2.2: until the word is one piece."""
-    text = "banana banana bandana"
+    text = "banana banana banana bandana bandana"
     learnt = learn_merges(text, 40)
     done = (n for n in range(41) if len(cut_into_pieces("banana", learnt[:n])[0]) == 1)
     return next(done)

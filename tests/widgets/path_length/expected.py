@@ -192,7 +192,7 @@ def same_costs(root, s):
     rows = root.locator(".p-costs tr").evaluate_all(
         "(all) => all.map((row) => [...row.cells].map((cell) => cell.textContent))"
     )
-    head = ["for the whole text", "sequential steps", "multiplications"]
+    head = ["to join every pair of words", "sequential steps", "multiplications"]
     right(rows[0] == head, rows[0])
     numbers, steps = products(s["length"], s)
     for row, name, count, value in zip(rows[1:], KINDS, steps, numbers, strict=True):
@@ -219,7 +219,7 @@ def same_sentence(root, s, tokens, low, high, needed, reaches):
     else:
         seen = 2 * s["reach"] * ((2 ** s["layers"] - 1) if s["dilated"] else s["layers"]) + 1
         few = "One layer sees" if s["layers"] == 1 else f"{s['layers']} layers see"
-        right(f"{few} {seen} words, too few for these two: they need {layers}." in said, said)
+        right(f"{few} {seen} words, too few for these two." in said, said)
     n = s["length"]
     found = re.search(r"in a text of ([\d,]+) words, ([><]?)\s?(\d+)\s%", said)
     right(found and found[1] == f"{n:,}", said)

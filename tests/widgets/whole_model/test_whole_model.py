@@ -256,6 +256,17 @@ def test_the_word_that_is_said_rises_alone(bench):
         check(page, widget)
 
 
+def test_another_text_ends_the_rise_of_a_word(bench):
+    widget = WholeModel(text=SHORT)
+    with bench.show(widget) as page:
+        page.emulate_media(reduced_motion="no-preference")
+        page.get_by_role("button", name="Say the next word").click()
+        assert state(page, widget)["step"] > 0
+        put(page, widget, text=f"{state(page, widget)['continued']} ball")
+        assert state(page, widget)["step"] == 0
+        check(page, widget)
+
+
 def test_the_text_is_printed_as_a_story_is(bench):
     """No blank before a comma, a capital behind a full stop; the same words come back from it."""
     task = shipped("stories_llama")[2]

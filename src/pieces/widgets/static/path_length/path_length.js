@@ -24,14 +24,14 @@ const WORDS = {
     attention: () => "in 1 step",
   },
   short: (seen) => `out of sight: ${seen} words are seen`,
-  head: ["for the whole text", "sequential steps", "multiplications"],
+  head: ["to join every pair of words", "sequential steps", "multiplications"],
   same: "Both lights stand on the same word: press another one.",
   stack: (n) => (n === 1 ? "1 layer" : `${n} layers`),
   told: (a, b, n, needed) => `From “${a}” to “${b}” the recurrent network takes ${WORDS.at(n)} and `
     + `convolutions need ${WORDS.stack(needed)}. Attention takes 1 step, here as anywhere.`,
-  few: (layers, seen, needed) => `${layers === 1 ? "One layer sees" : `${layers} layers see`} `
-    + `${seen} words, too few for these two: they need ${needed} layers.`,
-  pays: (n, share) => `Its price: in a text of ${n.toLocaleString("en")} words, ${share} of its `
+  few: (layers, seen) => `${layers === 1 ? "One layer sees" : `${layers} layers see`} `
+    + `${seen} words, too few for these two.`,
+  pays: (n, share) => `Attention’s price: in a text of ${n.toLocaleString("en")} words, ${share} of its `
     + "multiplications compare and mix pairs of words, and the number of pairs grows with the square of "
     + "the length.",
   table: "The way between the two words", columns: ["network", "steps between the two"],
@@ -131,7 +131,7 @@ function render({ model, el }) {
     const { products } = now.costs.attention;
     const share = percent((products - 4 * now.length * SIZE ** 2) / products);
     view.say(!apart ? WORDS.same : [places ? WORDS.told(tokens[from], tokens[to], apart, needed)
-      : WORDS.few(layers, seen, needed), WORDS.pays(now.length, share)].join(" "));
+      : WORDS.few(layers, seen), WORDS.pays(now.length, share)].join(" "));
     report(model, { steps: KINDS.map((kind) => steps[kind]), needed });
   });
   return live(model, view, () => {

@@ -152,7 +152,7 @@ async function render({ model: traits, el }) {
     const state = now();
     const { ids, words, off, unknown, over } = state;
     film.to(state.step);
-    if (state.open) film.quiet(); // what is opened is whole
+    if (state.open || (film.playing && latest?.ids.join() !== ids.join())) film.quiet(); // all stands
     const T = ids.length;
     field.draw({ words, unknown, over });
     [body, film.box].forEach((node) => { node.hidden = !T; });
