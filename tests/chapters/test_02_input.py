@@ -121,7 +121,7 @@ def test_words_in_the_same_company_come_close():
     like, dislike, eat = ends["喜欢"], ends["讨厌"], ends["吃"]
     assert cosines()["喜欢"][:, 0].abs().max() < 1e-6, "a right angle"
     says(NAME, f"a cosine of {like.mean():.2f} on average over eight seeds")
-    says(NAME, f"({like.min():.2f} to {like.max():.2f})", f"*eat* end at {eat.mean():.2f}")
+    says(NAME, f"({like.min():.2f} to {like.max():.2f})", f"*love* and *eat* at {eat.mean():.2f}")
     says(NAME, f"just as close, {dislike.mean():.2f}")
     assert (like - dislike).abs().mean() < 0.05
     says(NAME, f"400 sentences, {len(figures.WORDS)} words")
