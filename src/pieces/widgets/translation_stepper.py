@@ -1,4 +1,4 @@
-"""TranslationStepper: a trained encoder-decoder translates, and each word is watched and overruled."""
+"""TranslationStepper: a trained encoder-decoder translates, and a reader may overrule each word."""
 
 import functools
 from collections.abc import Mapping, Sequence

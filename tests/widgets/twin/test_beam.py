@@ -111,7 +111,9 @@ def test_it_finds_what_pieces_finds(twin, name, search):
 def test_both_ends_of_a_search_were_met():
     """Some of those searches were closed by their finished candidates, others by their length."""
     closed = [
-        len(expected(name, source, 24, nBeams=3)[2]) < 24 for name in ENDS for source in sources(name)
+        len(expected(name, source, 24, nBeams=3)[2]) < 24
+        for name in ENDS
+        for source in sources(name)
     ]
     assert {True, False} == set(closed)
 
@@ -120,7 +122,13 @@ def test_one_beam_is_greedy(twin):
     source = sources("shipped")[0]
     search = {"startId": 1, "eosId": 2, "most": 24, "nBeams": 1}
     got = twin(FOUND, name="shipped", source=source, search=search)
-    assert [SHIPPED.task.vocabulary[n] for n in got["ids"][1:-1]] == ["I", "am", "a", "student", "."]
+    assert [SHIPPED.task.vocabulary[n] for n in got["ids"][1:-1]] == [
+        "I",
+        "am",
+        "a",
+        "student",
+        ".",
+    ]
     assert len(got["steps"]) == 6
     assert all(len(step["open"]) == 1 for step in got["steps"])
 

@@ -4,7 +4,8 @@ import { h } from "../kit/kit.js";
 /** @typedef {import("../twin/beam.js").Step} Step */
 
 /** A sum of log-probabilities, with the digits in which candidates differ. @param {number} total */
-export const logged = (total) => (Math.abs(total) < 5e-5 ? "0.0000" : total.toFixed(4).replace("-", "−"));
+export const logged = (total) =>
+  (total > -5e-5 ? "0.0000" : total.toFixed(total < -1 ? 2 : 4).replace("-", "−"));
 
 /**
  * @param {Object} view

@@ -1,71 +1,20 @@
 /** TranslationStepper: an encoder-decoder translates in the page, and each word can be overruled. */
 import { bridge } from "../kit/bridge.js";
 import { grouped, offers } from "../kit/chinese.js";
-import { chance, choice, count, frame, guard, h, heatmap, limits, live, quoted, report, select, setter,
+import { chance, choice, count, frame, guard, h, heatmap, limits, live, report, select, setter,
   slider, text } from "../kit/kit.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { player } from "../kit/player.js";
 import { createSelection } from "../kit/selection.js";
 import { tabs } from "../kit/tabs.js";
 import { typedText } from "../kit/typed_text.js";
-import { loadModel } from "../twin/model.js";
+import { loadModel, rowOf } from "../twin/model.js";
 import { beamTree, logged } from "./beam_tree.js";
 import { attended, choicesIn, decoding } from "./decoding.js";
 import { nextWords, yourChoices } from "./next_words.js";
+import { WORDS } from "./words.js";
 
 const ROWS = 5; // candidates that have a row of their own
-const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
-const WORDS = {
-  title: "A translation, step by step",
-  choose: "a sentence", own: "one of your own",
-  examples: ["我是一个学生。", "她是一个好老师。", "昨天那个老师拿走了两本书。", "明天那只大狗会在街上追两只鸟。",
-    "那个学生看见书。"],
-  typed: (n) => `A sentence of the ${n} Chinese characters that the model knows`,
-  hint: "Change a character, or type an English word such as dog: its Chinese is offered here.",
-  unknown: (words) => `The model cannot read ${quoted(words)}`
-    + `${words.length > 3 ? ` and ${words.length - 3} more` : ""},`
-    + ` so it skips ${words.length > 1 ? "them" : "it"}.`,
-  long: (most) => ` It reads the first ${most} characters.`,
-  empty: "Choose a sentence, or write one of Chinese characters that the model knows.",
-  search: "search", searches: [["greedy", "greedy"], ["beam", "beam"]], beams: "candidates kept",
-  player: "Words written so far", written: (n) => `${n} written`,
-  read: "The decoder has read", lead: "The leading candidate",
-  bridge: "Where each word looked when it was chosen",
-  left: "The Chinese sentence", right: "The words so far; press one to go back to its step",
-  next: "The next word: press one to take it", nextTable: "The next word", nextHeads: ["word", "probability"],
-  take: (word, p, top) => `Take “${word}”, ${p}${top ? ", the model's choice" : ""}`,
-  others: (n) => `${n} others`,
-  yours: "Your choices", choice: (place, word) => `${place}: ${word} ✕`, all: "Take all back",
-  back: (place, word) => `Take back “${word}” at place ${place}`,
-  beyond: (place) => `The translation ends before place ${place}.`,
-  strange: (word) => `The model has no word “${word}”.`,
-  unused: "Beam search begins at <bos> and does not use them.",
-  beam: "Each open candidate goes on; the best are kept", open: "open", extended: "one word more, and its sum",
-  fate: { kept: "kept", ended: "finished", dropped: "dropped" },
-  beamHeads: ["candidate", "sum of log-probabilities", "what becomes of it"],
-  done: "Finished so far", noneDone: "none yet",
-  score: (score, total, n) => `${score} = ${total} / ${n}`,
-  kinds: [["cross", "words to characters"], ["decoder", "among the words"], ["encoder", "among the characters"]],
-  kind: "Which attention", layer: "layer", head: "head", mean: "all",
-  cross: "Each row is what the decoder has read; it looks at the characters",
-  decoder: "Each row is what the decoder has read; it looks at itself and back",
-  encoder: "Each row is a character; it looks at all of them",
-  token: "token", character: "character", presses: "goes back to its step",
-  of: (layer, head) => (head ? `Head ${layer}.${head}` : `Layer ${layer}`),
-  meaning: (sign, word, gloss) => (!gloss ? sign : word === sign ? `${sign} (${gloss})`
-    : `${sign} of ${word} (${gloss})`),
-  gives: (read, word, p) => `The decoder has read ${read}; it gives “${word}” ${p}.`,
-  instead: (read, word, p, yours, q) => `The decoder has read ${read}; it gives “${word}” ${p}, but you took `
-    + `“${yours}” with ${q}.`,
-  leads: (said, total) => `“${said}” leads with a sum of ${total}.`,
-  looked: (who, seen, weight) => ` ${who} looked most at ${seen} with ${weight}.`,
-  earlier: (word, who, seen, weight) => `For “${word}”, ${who} looked most at ${seen} with ${weight}.`,
-  ends: (n, said, score) => ` ${n === 1 ? "One candidate has" : `${n} candidates have`} finished, and no open one `
-    + `is better: “${said}” wins with a score of ${score}.`,
-  passes: (n, whole) => `Passes so far: the encoder ran once, the decoder ${times(n)}; the whole translation takes `
-    + `${whole} decoder ${whole === 1 ? "pass" : "passes"}.`,
-  each: (n) => ` Each of them carries up to ${n} ${n === 1 ? "candidate" : "candidates"}.`,
-};
 
 /** The sentences to choose from, and the reader's own among them. Another one begins afresh. */
 function sentences(view, traits) {
@@ -84,8 +33,7 @@ function sentences(view, traits) {
 
 /** What a row of cross-attention looked at most, and with how much. */
 function most(values, row, groups) {
-  const S = values.shape[1];
-  const seen = values.data.subarray(row * S, (row + 1) * S);
+  const seen = rowOf(values, row);
   const at = seen.indexOf(Math.max(...seen));
   const signs = groups.flatMap(({ words, gloss }) => words.map((sign) => [sign, words.join(""), gloss]));
   return [WORDS.meaning(...signs[at]), chance(seen[at], 2)];
@@ -102,16 +50,18 @@ async function render({ model: traits, el }) {
   const name = (id) => vocabulary[id];
   const said = (ids) => ids.filter((id) => id !== begin && id !== end).map(name);
 
-  /** The traits as they are used, and what follows from them. */
+  /** The traits as they are used, and what follows from them: no path where nothing is read.
+   *  @returns {any} */
   function now() {
     const reading = read(text(traits, "text"));
     const overruled = choicesIn(traits.get("overruled"), longest);
     const state = { reading, overruled, beam: choice(traits, "search") === "beam",
       n: count(traits, "n_beams"), kind: choice(traits, "attention"),
-      layer: count(traits, "layer", undefined, model.layers), head: count(traits, "head", undefined, model.heads) };
+      layer: count(traits, "layer", undefined, model.layers),
+      head: count(traits, "head", undefined, model.heads) };
     const source = reading.ids;
     if (!source.length) return { ...state, step: count(traits, "step"), last: 0 };
-    const found = state.beam ? beams(source, state.n) : greedy(source, overruled);
+    const found = /** @type {any} */ (state.beam ? beams(source, state.n) : greedy(source, overruled));
     const last = (state.beam ? found.steps : found.ids).length - 1;
     const step = count(traits, "step", 0, last);
     if (!state.beam) return { ...state, found, last, step, path: found.ids.slice(0, step + 1) };
@@ -176,10 +126,11 @@ async function render({ model: traits, el }) {
   function tell({ path, overruled, beam }) {
     const places = new Set(beam ? [] : overruled.filter(([at, word]) => name(path[at - 1]) === word)
       .map(([at]) => at));
+    const marked = (n) => (n === path.length ? "p-now" : "") + (places.has(n) ? " p-own" : "");
     line.replaceChildren(h("span", { class: "p-read-head" }, beam ? WORDS.lead : WORDS.read), " ",
-      ...[begin, ...path].flatMap((id, n) => [h("span", { "data-place": n,
-        class: [n && n === path.length ? "p-now" : "", places.has(n) ? "p-own" : ""].join(" ").trim() },
-      name(id)), " "]));
+      ...[begin, ...path].flatMap((id, n) => [n === path.length ? `${WORDS.then} ` : "",
+        h("span", { "data-place": n, class: marked(n) },
+          name(id)), " "]));
   }
   function sentence({ path, step, beam, found, layer, head, n }, values, groups) {
     const on = selection.now.row;
@@ -205,13 +156,13 @@ async function render({ model: traits, el }) {
     const first = order.slice(0, ROWS);
     if (!first.includes(path[step])) first.push(path[step]);
     const rows = first.map((id) => ({ word: name(id), p: row[id], taken: id === path[step],
-      top: id === order[0] }));
+      top: id === order[0], rest: false }));
     const rest = order.filter((id) => !first.includes(id));
     const p = rest.reduce((sum, id) => sum + row[id], 0);
     return [...rows, { word: WORDS.others(rest.length), p, rest: true, taken: false, top: false }];
   }
-  const rowsIn = ({ data, shape: [T, S] }) => Array.from({ length: T }, (_, t) =>
-    Array.from(data.subarray(t * S, (t + 1) * S)));
+  /** @param {import("../twin/flat.js").Tensor} matrix */
+  const rowsIn = (matrix) => Array.from({ length: matrix.shape[0] }, (_, t) => Array.from(rowOf(matrix, t)));
   /** What does not fit is kept, and says why. */
   const whyNot = ({ found, beam }, [place, word]) => (!vocabulary.includes(word) ? WORDS.strange(word)
     : !beam && place > found.ids.length ? WORDS.beyond(place) : "");
@@ -249,9 +200,11 @@ async function render({ model: traits, el }) {
     next.draw(rows);
     tree.draw(beam ? found.steps[step] : null);
     const mask = kind === "decoder" ? tokens.map((_, i) => tokens.map((_, j) => j <= i)) : undefined;
-    for (const [own, map] of Object.entries(maps)) map.draw(own !== kind ? null : { values, mask, top: 1,
-      rows: kind === "encoder" ? reading.words : tokens, columns: kind === "decoder" ? tokens : reading.words });
-    passes.textContent = WORDS.passes(step + 1, last + 1) + (beam ? WORDS.each(is.n) : "");
+    const [down, across] = [kind === "encoder" ? reading.words : tokens,
+      kind === "decoder" ? tokens : reading.words];
+    for (const [own, map] of Object.entries(maps)) map.draw(own !== kind ? null
+      : { values, mask, top: 1, rows: down, columns: across });
+    passes.textContent = WORDS.passes(step + 1, last + 1, beam) + (beam ? WORDS.each(is.n) : "");
     view.say(sentence(is, cross, groups));
     const words = said(whole);
     report(traits, { translation: words, weights: rowsIn(values),
