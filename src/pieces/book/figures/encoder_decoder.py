@@ -65,11 +65,7 @@ def draw_moved(model: EncoderDecoder, task: Introductions, source: str, target: 
     words = ["<bos>", *target.split()]
     ids = (task.encode(source), task.encode(" ".join(words)))
     maps = moved(model, *ids)
-    labels = {
-        "encoder": (task.cut(source), None),
-        "cross": (words, None),
-        "decoder": (words, words),
-    }
+    labels = {"encoder": None, "cross": words, "decoder": words}
     titles = {
         "encoder": "characters move\ncharacters",
         "cross": "characters move\nwords",
@@ -77,7 +73,7 @@ def draw_moved(model: EncoderDecoder, task: Introductions, source: str, target: 
     }
     fig, axes = plot.figure(5.4, 2.3, columns=3)
     for ax, (name, seen) in zip(axes, maps.items(), strict=True):
-        plot.heatmap(ax, seen.double(), role="query", mask=seen, rows=labels[name][0], digits=None)
+        plot.heatmap(ax, seen.double(), role="query", mask=seen, rows=labels[name], digits=None)
         ax.set_xticks([])
         ax.set_xlabel(titles[name])
     shares = [f"{int(seen.sum())} of {seen.numel()}" for seen in maps.values()]
