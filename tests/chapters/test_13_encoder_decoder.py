@@ -228,9 +228,10 @@ def test_a_search_changes_nothing_on_its_own_sentences_and_much_on_a_full_stop()
     assert two["text"] == "<bos> two birds . <eos>"
     ids = generate(model, task.encode("。")[None], 24, **figures.ends(task))
     assert task.decode(ids[0]) == greedy["text"]
-    ratio = torch.tensor(two["total"] - greedy["total"]).exp().item()
-    assert ratio == pytest.approx(9, abs=0.5)
-    says(NAME, "a text that is nine times as probable")
+    odds = [torch.tensor(one["total"]).exp().item() for one in (greedy, two)]
+    assert greedy["text"] == "<bos> two is two is two is . <eos>"
+    says(NAME, f"*two is two is two is*, a text of probability {odds[0]:.3f}")
+    says(NAME, f"has a probability of {odds[1]:.3f}")
     log_p = model(task.encode("。")[None], ids[:, :-1]).log_softmax(-1)
     own = log_p.gather(-1, ids[:, 1:, None]).mean().item()
     assert own == pytest.approx(greedy["score"], abs=1e-4)  # the equation
@@ -275,11 +276,11 @@ def test_what_the_models_with_a_missing_part_write():
 
 def test_one_stack_reads_both_languages_in_a_row():
     task = translator()[1]
-    text = cell(NAME, "task.batch(1")
-    names = {"torch": torch, "task": task}
-    exec(text.rpartition("task.decode")[0], names)
-    told = task.decode(task.batch(1, generator=names["draw"]).input_ids[0])
-    assert " <to> " in told
+    draw = torch.Generator().manual_seed(0)
+    rows = task.batch(2000, generator=draw).input_ids
+    told = {task.decode(row[row != task.pad_id]) for row in rows}
+    assert "我是一个学生。 <to> I am a student ." in told
+    says(NAME, "`我是一个学生。 <to> I am a student .`")
 
 
 def test_three_models_of_the_library_agree_with_ours():

@@ -1,7 +1,6 @@
 """The figures and tables of chapter 13: a translator whole, searched, and assembled wrongly."""
 
 import copy
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -85,18 +84,6 @@ def draw_moved(model: EncoderDecoder, task: Introductions, source: str, target: 
     )
 
 
-def beams(
-    model: EncoderDecoder, task: Introductions, text: str, sizes: Sequence[int] = (1, 2, 3)
-) -> Table:
-    """Show what a search finds with so many candidates, and how probable that text is."""
-    rows = []
-    for n in sizes:
-        found = search(model, task, text, n)
-        shown = found["text"].removeprefix("<bos> ").removesuffix(" <eos>")
-        rows.append([n, shown, math.exp(found["total"]), found["score"]])
-    return table(rows, ["kept", "what is written", "probability", "score"], digits=3)
-
-
 def search(model: EncoderDecoder, task: Introductions, text: str, n_beams: int) -> dict[str, Any]:
     """The best text of a beam search: its words, its log-probability, and its score."""
     source = task.encode(text)[None]
@@ -137,7 +124,7 @@ def missing() -> None:
     axes.set_yticks(range(len(runs)), list(runs))
     axes.invert_yaxis()
     axes.set(xlabel="held-out sentences without a wrong word, %", xlim=(0, 100))
-    fig.legend(loc="outside upper left", ncols=2)
+    axes.legend(loc="lower center")
     said = "; ".join(
         f"{name}: {span(of, 'exact_given')} given the right words, {span(of, 'exact')} alone"
         for name, of in runs.items()
