@@ -15,14 +15,14 @@ import new_chapter
 import test_notebook_form as form
 from browser import ROOT
 
-INDEX = (ROOT / "index.md").read_text(encoding="utf-8")
-# The next chapter of a part that has some already.
-NUMBER, TITLE = next(
-    found.groups()
-    for found in re.finditer(r"^(\d+) · (.+) \[to come\]", INDEX, flags=re.M)
-    if int(found[1]) > 5
-)
+WRITTEN = (ROOT / "index.md").read_text(encoding="utf-8")
+# One chapter more, after the last of the map, in a part that has some already.
+NUMBER = str(max(int(n) for n in re.findall(r"^(\d+) · ", WRITTEN, flags=re.M)) + 1)
+TITLE = "Still to come"
 NAME = f"{int(NUMBER):02}_still_to_come"
+LAST = re.compile(rf"^{int(NUMBER) - 1} · .+\n: .+\n", flags=re.M)
+SOON = f"\n{NUMBER} · {TITLE} [to come]{{.front-soon}}\n: What it begins with.\n"
+INDEX = LAST.sub(lambda found: found[0] + SOON, WRITTEN)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def draft(tmp_path_factory):
         (root / folder).mkdir(parents=True)
     left_out = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "src", root / "src", ignore=left_out)
-    for name in ("index.md", "_toc.yml"):
-        shutil.copy(ROOT / name, root)
+    shutil.copy(ROOT / "_toc.yml", root)
+    (root / "index.md").write_text(INDEX, encoding="utf-8")
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(root / "src")  # for the kernel that runs the draft
     new_chapter.main(NAME, root)

@@ -18,7 +18,7 @@ READ = "(query) => window.piecesLinks.read(document.querySelector('.pieces-live'
 ANY = [None, "text", -1, 0, 1, 2, 3, 0.5, 7, 1e9, 1e300, True, False, [], [None], [[None]], [[-1, 0]],
        [[0.5, 0]], [[0, 1]], ["a"], ["a", 1], ["relu"], ["relu", "relu"], ["layer.1.head.2"], {},
        [1, 2], [[1, 2], [3]], [[1, 2], [3, 4]], [["1", 2]], [[101] * 3] * 3, [[1e9]], [[0.0] * 9],
-       [[1] * 3] * 3, [[1] * 3] * 6, ["a"] * 99, [1] * 99, "x" * 3000, "causal", "norm", "layer.0.norm",
+       [[1, "a"]], [[1, "a"], [1, "b"]], [[99, "a"]], [[1] * 3] * 3, [[1] * 3] * 6, ["a"] * 99, [1] * 99, "x" * 3000, "causal", "norm", "layer.0.norm",
        "", "toString", "__proto__"]  # fmt: skip
 LINE = ".pieces-bar"
 
@@ -44,6 +44,7 @@ def other(widget, name, own):
         return next((option for option in own["options"] if option != now), now)
     found = {"switch": lambda: not now, "cells": lambda: [[0, 0]] if not now else []}
     found["words"] = lambda: now[:-1]
+    found["placed"] = lambda: [[1, "a"]] if not now else []
     found["text"] = lambda: "" if now else now
     found["numbers"] = found["matrix"] = lambda: list(now[::-1])
     return found[own["kind"]]()

@@ -20,6 +20,7 @@ class Holder(HasTraits):
     words = traits.Words((), 3)
     matrix = traits.Matrix(((0.0, 0.0),), rows=1, columns=2, bound=10.0)
     cells = traits.Cells()
+    placed = traits.Placed(4)
     result = traits.Result()
 
 
@@ -36,6 +37,8 @@ GOOD = [
     ("matrix", [[1, 2]], [[1.0, 2.0]]),
     ("matrix", torch.tensor([[1.0, -10.0]]), [[1.0, -10.0]]),
     ("cells", [(0, 1), [2, 3]], [[0, 1], [2, 3]]),
+    ("placed", [(4, "a"), [1, ""]], [[4, "a"], [1, ""]]),
+    ("placed", [], []),
     ("result", None, None),
     ("result", {"any": [1]}, {"any": [1]}),
 ]
@@ -60,6 +63,20 @@ BAD = {
         "text",
         {},
         torch.zeros(1, 2, 1),
+    ],
+    "placed": [
+        [[0, "a"]],
+        [[5, "a"]],
+        [[1, "a"], [1, "b"]],
+        [[1]],
+        [[1, 1]],
+        [["1", "a"]],
+        [[True, "a"]],
+        [[1.0, "a"]],
+        [[1, "a" * 41]],
+        [None],
+        None,
+        "ab",
     ],
     "cells": [
         [[0]],

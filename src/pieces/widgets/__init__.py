@@ -34,6 +34,7 @@ from pieces.widgets.router_explorer import RouterExplorer as RouterExplorer
 from pieces.widgets.sampling_explorer import SamplingExplorer as SamplingExplorer
 from pieces.widgets.score_functions import ScoreFunctions as ScoreFunctions
 from pieces.widgets.shuffle_tokens import ShuffleTokens as ShuffleTokens
+from pieces.widgets.translation_stepper import TranslationStepper as TranslationStepper
 from pieces.widgets.whole_model import WholeModel as WholeModel
 from pieces.widgets.workbench import Workbench as Workbench
 

@@ -220,6 +220,38 @@ class Cells(TraitType):
         return [list(cell) for cell in value]
 
 
+class Placed(TraitType):
+    """A list of pairs [place, word]: places from 1 to `high`, none of them twice."""
+
+    longest = 40  # characters of a word
+
+    def __init__(self, high: int):
+        self.high = high
+        super().__init__(default_value=[])
+        self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page and a link need to know."""
+        return {"kind": "placed", "high": self.high, "most": self.high, "longest": self.longest}
+
+    def validate(self, obj: Any, value: Any) -> list[list[Any]]:
+        """Return `value` as a list of pairs, or raise `ValueError`."""
+        pairs = isinstance(value, (list, tuple)) and all(
+            isinstance(pair, (list, tuple))
+            and len(pair) == 2
+            and isinstance(pair[0], int)
+            and not isinstance(pair[0], bool)
+            and 1 <= pair[0] <= self.high
+            and isinstance(pair[1], str)
+            and len(pair[1]) <= self.longest
+            for pair in value
+        )
+        rule = f"a list of [place, word], each place from 1 to {self.high} once"
+        once = pairs and len({pair[0] for pair in value}) == len(value)
+        require(once, self.name, value, rule, "count the places from 1")
+        return [list(pair) for pair in value]
+
+
 class Result(TraitType):
     """Something the browser computed, for Python to read. `None` until it has."""
 

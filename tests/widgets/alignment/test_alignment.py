@@ -11,6 +11,7 @@ from twins import build, vocabulary
 from browser import PAINTED, picture, put, space, state
 from pieces import trained
 from pieces.tasks import grammar
+from pieces.tasks.introductions import WHO
 from pieces.widgets import Alignment
 from pieces.widgets.alignment import MOST, TEXT, aligned
 from pieces.widgets.base import source_of
@@ -106,14 +107,17 @@ class TestPython:
 
 def glosses():
     """The page's own dictionary."""
-    text = re.search(r"gloss: \{(.*?)\n  \},", source_of("alignment/alignment"), re.S)[1]
+    text = re.search(r"GLOSS = \{(.*?)\n\};", source_of("kit/chinese"), re.S)[1]
     return dict(re.findall(r'(\S+): "([^"]*)"', text))
 
 
 def test_the_dictionary_is_that_of_the_grammar():
     """Every character of the language has a meaning, and every word that of the grammar."""
     found = glosses()
-    assert set("".join(found)) == set(grammar.words()[0]) - {"。"}
+    spoken = {chinese: english.split() for chinese, english in WHO}
+    assert set("".join(found)) == set(grammar.words()[0]) - {"。"} | {*spoken, "是"}
+    assert {one: found[one] for one in spoken} == {one: who for one, (who, _) in spoken.items()}
+    assert set(found["是"].split(", ")) == {verb for _, verb in spoken.values()}
     for row in (*grammar.TIMES, *grammar.ARTICLES, *grammar.ADJECTIVES, *grammar.NOUNS):
         if row[0]:
             assert found[row[0]] == row[2 if row in grammar.NOUNS else 1], row

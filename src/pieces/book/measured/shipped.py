@@ -9,6 +9,7 @@ from pieces.checks import one_of
 NAMES = (
     "activations",
     "agreement",
+    "assembled_wrongly",
     "attention_cost",
     "bend_speed",
     "expert_load",

@@ -51,6 +51,9 @@
     matrix: table,
     cells: (x) => list(x) && x.every((cell) => list(cell, 2) && cell.length === 2
       && cell.every((n) => whole(n) && n >= 0)),
+    placed: (x, own) => list(x, own.most) && x.every((one) => list(one, 2) && one.length === 2
+      && whole(one[0]) && one[0] >= 1 && one[0] <= own.high && brief(one[1], own))
+      && distinct(x.map(([place]) => place)),
   };
   const PLAIN = ["choice", "text"]; // written as they are, the others as JSON
 

@@ -1,10 +1,10 @@
 /** Alignment: a trained aligner translates in the page, and each word shows what it looked at. */
 import { bridge } from "../kit/bridge.js";
+import { grouped, offers } from "../kit/chinese.js";
 import { chance, count, frame, guard, h, heatmap, limits, live, quoted, report, select,
   text } from "../kit/kit.js";
 import { loadModel } from "../twin/model.js";
 import { createSelection } from "../kit/selection.js";
-import { near } from "../kit/tokens.js";
 import { translator } from "./translated.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
@@ -44,26 +44,7 @@ const WORDS = {
   note: "The model wrote the English one word at a time. Each character stands for what two GRUs remember"
     + " at its place: one has read the sentence up to it, the other from the end back to it. So a word may"
     + " well look at a neighbour of the character that it came from.",
-  gloss: {
-    昨天: "yesterday", 每天: "every day", 明天: "tomorrow", 在: "in, at", 花园: "garden", 学校: "school",
-    房子: "house", 河: "river", 边: "side", 街: "street", 上: "on", 里: "inside", 那: "the", 一: "a", 两: "two",
-    小: "small", 大: "big", 新: "new", 高: "tall", 怪: "strange", 好: "good", 猫: "cat", 狗: "dog", 鸟: "bird",
-    老师: "teacher", 学生: "student", 孩子: "child", 书: "book", 花: "flower", 球: "ball", 看见: "see", 听见: "hear",
-    找到: "find", 拿走: "take", 追: "chase", 画: "draw", 会: "will", 了: "done",
-    只: "measure", 个: "measure", 本: "measure", 朵: "measure",
-  },
 };
-
-/** Characters as words of one or two, with what they mean. @param {string[]} characters */
-function grouped(characters) {
-  const groups = [];
-  for (let s = 0; s < characters.length; s += groups.at(-1).words.length) {
-    const two = characters.slice(s, s + 2);
-    const words = WORDS.gloss[two.join("")] ? two : two.slice(0, 1);
-    groups.push({ words, gloss: WORDS.gloss[words.join("")] ?? "" });
-  }
-  return groups;
-}
 
 /** What a word looked at, by Chinese words: the weights of their characters together. */
 function sentence({ words, sure, groups, values }, t) {
@@ -106,10 +87,8 @@ async function render({ model: traits, el }) {
   const word = () => Math.min(count(traits, "word"), reading().words.length);
 
   sentences(view, traits);
-  const glosses = Object.values(WORDS.gloss);
-  const chinese = (gloss) => Object.keys(WORDS.gloss).find((one) => WORDS.gloss[one] === gloss);
   const field = typedText(view, traits, { vocabulary: readable, encode: (typed) => model.encode(typed) },
-    { ...WORDS, offers: (typed) => near(typed, glosses).map(chinese) });
+    { ...WORDS, offers });
   const ink = bridge(view, {
     caption: WORDS.bridge, left: WORDS.left, right: WORDS.right, lang: "zh-Hans", selection,
   });

@@ -1,19 +1,13 @@
 /** What a translator makes of typed text, word by word, and where it looked for each word. */
 import { tensor } from "../twin/flat.js";
 import { once } from "../twin/memo.js";
+import { sources } from "../twin/vocabulary.js";
 
 const KEEP = ["weights"];
 
 /** @typedef {{words: string[], sure: number[], values: import("../twin/flat.js").Tensor|null}} Written
  *   the words, how probable each of them was, and its weights over what was read, [T, S]
  *  @typedef {Written & {tokens: string[], unknown: string[], over: boolean}} Translated */
-
-/** Which words of a vocabulary can stand in a source: where some are in signs of their own, those alone.
- *  @param {string[]} vocabulary */
-function sources(vocabulary) {
-  const foreign = (word) => /^[^\u0000-\u206f]/u.test(word); // beyond Latin letters and signs
-  return vocabulary.map(vocabulary.some(foreign) ? foreign : (word) => !/^<.*>$/u.test(word));
-}
 
 /** `read(text)` computes once for each text.
  *  @param {import("../twin/model.js").TrainedModel} model an aligner

@@ -27,15 +27,16 @@ export function reader(model, most) {
 }
 
 /**
- * The weights [T, T] of one head of a layer, or of the average of all where `head` is null.
+ * The weights [T, S] of one head of a layer, or of the average of all where `head` is null.
  * @param {Weights} weights
  * @param {number|null} head
  */
-export function mapOf({ data, shape: [H, T] }, head) {
-  if (head !== null) return tensor(data.subarray(head * T * T, (head + 1) * T * T), [T, T]);
-  const mean = new Float32Array(T * T);
-  for (let i = 0; i < data.length; i++) mean[i % (T * T)] += data[i] / H;
-  return tensor(mean, [T, T]);
+export function mapOf({ data, shape: [H, T, S] }, head) {
+  const each = T * S;
+  if (head !== null) return tensor(data.subarray(head * each, (head + 1) * each), [T, S]);
+  const mean = new Float32Array(each);
+  for (let i = 0; i < data.length; i++) mean[i % each] += data[i] / H;
+  return tensor(mean, [T, S]);
 }
 
 /**

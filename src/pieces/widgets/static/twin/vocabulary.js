@@ -54,3 +54,10 @@ export function vocabularyOf(words) {
     decode: (ids) => ids.map((id) => words[id]).join(" "),
   };
 }
+
+/** Which words of a vocabulary can stand in a source: where some are in signs of their own, those alone.
+ *  @param {string[]} vocabulary */
+export function sources(vocabulary) {
+  const foreign = (word) => /^[^\u0000-\u206f]/u.test(word); // beyond Latin letters and signs
+  return vocabulary.map(vocabulary.some(foreign) ? foreign : (word) => !/^<.*>$/u.test(word));
+}
