@@ -85,7 +85,7 @@ async function render({ model: traits, el }) {
   const width = slider(view, traits, "n_beams", { label: WORDS.beams });
   const field = typedText(view, traits, { vocabulary: readable, encode: (typed) => model.encode(typed) },
     { ...WORDS, offers });
-  const stage = h("div", { class: "p-stage", "data-trait": "step" });
+  const stage = h("div", { class: "p-stage" });
   const film = player(view, { label: WORDS.player, states: 2, tween: 0, dwell: 1100, into: stage,
     name: WORDS.written, show: (at) => { if (Math.round(at) !== now().step) go(Math.round(at)); } });
   const line = h("p", { class: "p-read" });
@@ -109,10 +109,11 @@ async function render({ model: traits, el }) {
       columnAxis: WORDS.character }),
   };
   const passes = h("p", { class: "p-aside p-passes" });
+  which.append(passes);
   const looks = h("div", { class: "p-look" }, which, ...Object.values(maps).map(({ pane }) => pane));
   view.controls.after(field.box, stage, line, yours.box, view.sentence);
   view.panes.append(ink.pane, next.pane, tree.pane);
-  view.panes.after(passes, looks);
+  view.panes.after(looks);
   fromPerfect({ sentence: looks }, model);
 
   view.onDispose(selection.subscribe((is, was) => {
@@ -173,7 +174,7 @@ async function render({ model: traits, el }) {
     const empty = !reading.ids.length;
     field.draw(reading);
     width.show(beam);
-    [stage, line, looks, passes].forEach((part) => { part.hidden = empty; });
+    [stage, line, looks].forEach((part) => { part.hidden = empty; });
     [ink, next, tree].forEach(({ pane }) => { pane.hidden = empty; });
     if (empty) {
       [...Object.values(maps), tree].forEach((one) => one.draw(null));
