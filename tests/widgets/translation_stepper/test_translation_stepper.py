@@ -152,7 +152,7 @@ def test_the_sentences_to_choose_are_of_the_language():
         said = written("translator", text)
         assert said.tokens[-2:] == [".", "<eos>"]
         sure[text] = min(said.probabilities)
-    assert sure.pop(DOUBT) < 0.6
+    assert sure.pop(DOUBT) < 0.75
     assert min(sure.values()) > 0.99
 
 
@@ -315,7 +315,7 @@ def test_a_press_on_the_map_goes_back(shown):
     page, widget = shown
     board = page.locator(".p-look .p-pane:not([hidden]) .p-board")
     board.focus()
-    for key in ("ArrowDown", "ArrowRight", "Enter"):
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight", "Enter"):
         board.press(key)
     board.evaluate("(b) => b.blur()")
     page.evaluate(PAINTED)

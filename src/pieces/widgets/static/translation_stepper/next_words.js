@@ -15,7 +15,7 @@ export function nextWords(view, { say, take }) {
   /** @type {Row[]} */
   let shown = [];
   const rows = keyed(list, {
-    key: (_, n) => n,
+    key: ({ rest }, n) => (rest ? "rest" : n),
     make({ rest }) {
       const [name, bar, number] = [h("span", { class: "p-next-word" }), h("i", {}), h("b", {})];
       const inside = [name, h("span", { class: "p-next-track", "data-role": "output" }, bar), number];

@@ -204,7 +204,7 @@ async function render({ model: traits, el }) {
     const [down, across] = [kind === "encoder" ? reading.words : tokens,
       kind === "decoder" ? tokens : reading.words];
     for (const [own, map] of Object.entries(maps)) map.draw(own !== kind ? null
-      : { values, mask, top: 1, rows: down, columns: across });
+      : { values, mask, top: 1, rows: down, columns: across, spare: kind === "decoder" ? 36 : 0 });
     passes.textContent = WORDS.passes(step + 1, last + 1, beam) + (beam ? WORDS.each(is.n) : "");
     view.say(sentence(is, cross, groups));
     const words = said(whole);
