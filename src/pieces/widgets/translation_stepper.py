@@ -23,7 +23,7 @@ BEGIN, END = "<bos>", "<eos>"
 KINDS = {"cross": "decoder", "decoder": "decoder", "encoder": "encoder"}  # whose blocks hold it
 
 
-class Written(NamedTuple):
+class Decoded(NamedTuple):
     """What was read, what was written (an end among it), and how probable each token was."""
 
     characters: list[str]
@@ -32,7 +32,7 @@ class Written(NamedTuple):
 
 
 @functools.lru_cache(maxsize=64)
-def written(name: str, text: str, overruled: tuple[tuple[int, str], ...] = ()) -> Written:
+def decoded(name: str, text: str, overruled: tuple[tuple[int, str], ...] = ()) -> Decoded:
     """Translate a text with a model of the book: the likeliest token, or the one that is chosen."""
     shipped = load(name)
     model, task = shipped.model, shipped.task
@@ -45,21 +45,21 @@ def written(name: str, text: str, overruled: tuple[tuple[int, str], ...] = ()) -
             odds = model(source, torch.tensor([ids]))[0, -1].softmax(-1)
         ids.append(chosen.get(len(ids), int(odds.argmax())))
         sure.append(float(odds[ids[-1]]))
-    return Written(read, [task.vocabulary[n] for n in ids[1:]], sure)
+    return Decoded(read, [task.vocabulary[n] for n in ids[1:]], sure)
 
 
 def searched(name: str, text: str, n_beams: int) -> list[str]:
     """Return the words of the best candidate of a beam search."""
-    task, read = load(name).task, written(name, text).characters
+    task, read = load(name).task, decoded(name, text).characters
     source = torch.tensor([[task.ids[one] for one in read]])
     given = {"start_id": task.bos_id, "eos_id": task.eos_id}
     ids, _ = beam_search(load(name).model, source, MOST, n_beams=n_beams, **given)
     return [task.vocabulary[n] for n in ids[0, 1:].tolist() if n != task.eos_id]
 
 
-def cross_weights(name: str, text: str, layer: int, head: int) -> tuple[Written, Tensor]:
+def cross_weights(name: str, text: str, layer: int, head: int) -> tuple[Decoded, Tensor]:
     """Return what is written greedily, and where one head (0: their mean) looked for each token."""
-    shipped, said = load(name), written(name, text)
+    shipped, said = load(name), decoded(name, text)
     ids = [[shipped.task.ids[one] for one in part] for part in (said.characters, said.tokens)]
     with torch.no_grad(), record(shipped.model) as trace:
         shipped.model(torch.tensor([ids[0]]), torch.tensor([[shipped.task.bos_id, *ids[1][:-1]]]))
@@ -136,19 +136,19 @@ class TranslationStepper(TrainedModelWidget):
         """Return how many characters are read of a text of the book's language."""
         if state.get("model_name") not in cls.models or not isinstance(state.get("text"), str):
             return None
-        return max(1, len(written(state["model_name"], state["text"]).characters))
+        return max(1, len(decoded(state["model_name"], state["text"]).characters))
 
     def describe(self) -> str:
         """Return the translation, and what is chosen at this step."""
         said = f"{self.called} reads “{self.text}”"
-        if self.model_name == OWN or not written(self.model_name, self.text).characters:
+        if self.model_name == OWN or not decoded(self.model_name, self.text).characters:
             return said
         if self.search == "beam":
             words = searched(self.model_name, self.text, self.n_beams)
             kept = f"{self.n_beams} candidate{'s' * (self.n_beams > 1)}"
             return f"{said} and writes “{' '.join(words)}”, by a beam search with {kept}"
         overruled = tuple((place, word) for place, word in self.overruled)
-        _, tokens, sure = written(self.model_name, self.text, overruled)
+        _, tokens, sure = decoded(self.model_name, self.text, overruled)
         words = [token for token in tokens if token != END]
         step = min(self.step, len(tokens) - 1)
         so_far = " ".join([BEGIN, *tokens[:step]])
@@ -158,7 +158,7 @@ class TranslationStepper(TrainedModelWidget):
 
     def still(self) -> str:
         """Return the cross-attention of the whole greedy translation."""
-        if self.model_name == OWN or not written(self.model_name, self.text).characters:
+        if self.model_name == OWN or not decoded(self.model_name, self.text).characters:
             return ""
         said, weights = cross_weights(self.model_name, self.text, self.layer, self.head)
         caption = "Each row is an English word, each column a character it may have looked at"

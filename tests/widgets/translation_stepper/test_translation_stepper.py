@@ -14,7 +14,7 @@ from pieces import trained
 from pieces.tasks import grammar, introductions
 from pieces.widgets import TranslationStepper
 from pieces.widgets.base import source_of
-from pieces.widgets.translation_stepper import MOST, TEXT, cross_weights, searched, written
+from pieces.widgets.translation_stepper import MOST, TEXT, cross_weights, decoded, searched
 from widgets.translation_stepper.expected import beams, greedy, inside, reads
 from widgets.translation_stepper.samples import TEACHER
 
@@ -87,7 +87,7 @@ class TestPython:
     @pytest.mark.parametrize("text", [TEXT, TEACHER, "猫cat<bos>狗", "", "猫" * 90])
     @pytest.mark.parametrize("overruled", [(), ((1, "you"),), ((2, "zebra"), (3, "<eos>"))])
     def test_it_writes_what_the_oracle_does(self, text, overruled):
-        said = written("translator", text, overruled)
+        said = decoded("translator", text, overruled)
         assert said.characters == reads(text)
         assert len(said.characters) <= MOST
         if said.characters:
@@ -149,7 +149,7 @@ def test_the_sentences_to_choose_are_of_the_language():
     sure = {}
     for text in examples:
         assert set(text) <= known
-        said = written("translator", text)
+        said = decoded("translator", text)
         assert said.tokens[-2:] == [".", "<eos>"]
         sure[text] = min(said.probabilities)
     assert sure.pop(DOUBT) < 0.75
@@ -214,8 +214,8 @@ def test_another_word_is_taken_and_the_rest_is_translated_from_there(shown):
     candidate(page, "teacher").click()
     now = state(page, widget)
     assert (now["overruled"], now["step"]) == ([[2, "teacher"]], 2)
-    assert now["translation"] == list(written("translator", TEXT, ((2, "teacher"),)).tokens[:-1])
-    assert now["translation"] != written("translator", TEXT).tokens[:-1]
+    assert now["translation"] == list(decoded("translator", TEXT, ((2, "teacher"),)).tokens[:-1])
+    assert now["translation"] != decoded("translator", TEXT).tokens[:-1]
     check(page, widget)
     put(page, widget, step=1)
     assert "but you took “teacher” with" in page.locator(".p-say").inner_text()
