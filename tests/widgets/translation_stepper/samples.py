@@ -25,6 +25,13 @@ def step_back(page):
     page.evaluate(PAINTED)
 
 
+def step_on(page):
+    """The film goes one step on, to a word of the reader's that is none of the likeliest."""
+    page.get_by_label("Step on").click()
+    page.mouse.move(2, 2)
+    page.evaluate(PAINTED)
+
+
 # A widget, and what a reader does with it.
 PICTURES = {
     "student": (lambda: TranslationStepper(), None),
@@ -33,6 +40,7 @@ PICTURES = {
     "doubt": (lambda: TranslationStepper(text="那个学生看见书。", step=2, head=1), None),
     "overruled": (lambda: TranslationStepper(overruled=[[2, "teacher"], [9, "cat"], [20, "zebra"]], step=2), None),
     "unlikely": (lambda: TranslationStepper(overruled=[[2, "zebra"], [3, "river"]], step=2), None),
+    "one more": (lambda: TranslationStepper(overruled=[[3, "river"]], step=1), step_on),
     "taken": (lambda: TranslationStepper(step=3), take("students")),
     "another text": (lambda: TranslationStepper(step=5), type_letter("猫", 1)),
     "back": (lambda: TranslationStepper(step=5), step_back),

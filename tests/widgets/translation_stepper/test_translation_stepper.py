@@ -315,11 +315,13 @@ def test_a_press_on_the_map_goes_back(shown):
     page, widget = shown
     board = page.locator(".p-look .p-pane:not([hidden]) .p-board")
     board.focus()
-    for key in ("ArrowRight", "ArrowDown", "ArrowRight", "Enter"):
-        board.press(key)
+    board.press("ArrowDown")
+    board.press("ArrowDown")
+    on = page.locator(".p-bridge .p-chips .p-on").get_attribute("data-at")
+    board.press("Enter")
     board.evaluate("(b) => b.blur()")
     page.evaluate(PAINTED)
-    assert state(page, widget)["step"] == 1
+    assert state(page, widget)["step"] == int(on) < 3
     check(page, widget)
 
 

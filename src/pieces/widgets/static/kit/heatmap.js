@@ -66,8 +66,8 @@ export function heatmap(frame, options) {
     if (!grid || !width) return;
     look ??= { ramp: makeRamp(board, role, signed), hatch: null, family: getComputedStyle(board).fontFamily };
     look.hatch ??= stripes(brush, look.ramp.mask);
-    const { rows = [], columns = [], largest, spare } = picture;
-    layout = arrange(width, { T: grid.T, S: grid.S, rows, columns, largest, spare }, look.family);
+    const { rows = [], columns = [], largest } = picture;
+    layout = arrange(width, { T: grid.T, S: grid.S, rows, columns, largest }, look.family);
     const ratio = window.devicePixelRatio || 1;
     const [w, t] = [Math.round(width * ratio), Math.round(layout.height * ratio)];
     if (canvas.width !== w || canvas.height !== t) {

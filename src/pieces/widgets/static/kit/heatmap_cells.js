@@ -18,17 +18,16 @@ export const labelFont = (family) => `${SIZE_OF_TEXT}px ${family}`;
 /** Where the cells stand. Labels take what they need, up to a third of the width or, of what the largest
  * cells leave, 120 px.
  *  @param {number} width
- *  @param {{T: number, S: number, rows: string[], columns: string[], largest?: number,
- *   spare?: number}} picture
- *   `spare` px stay free at the right, where the last of long names leans out @param {string} family */
-export function arrange(width, { T, S, rows, columns, largest = 56, spare = 0 }, family) {
+ *  @param {{T: number, S: number, rows: string[], columns: string[], largest?: number}} picture @param
+ * {string} family */
+export function arrange(width, { T, S, rows, columns, largest = 56 }, family) {
   const font = labelFont(family);
   const widest = (names) => names.reduce((most, name) => Math.max(most, textWidth(name ?? "", font)), 0);
   const long = widest(rows);
   const left = long > 0
     ? Math.ceil(Math.min(Math.max(48, width * 0.3, Math.min(120, width - S * largest - 1)),
       Math.max(18, long + 9))) : T < 100 ? 18 : 27;
-  const cell = Math.max(0.25, Math.min(largest, (width - left - 1 - spare) / Math.max(1, S)));
+  const cell = Math.max(0.25, Math.min(largest, (width - left - 1) / Math.max(1, S)));
   const needs = widest(columns);
   const tilted = needs > cell - 4 && columns.some((name) => name?.length > 1);
   const top = tilted ? Math.ceil(Math.min(58, needs * 0.72 + 14)) : 18;

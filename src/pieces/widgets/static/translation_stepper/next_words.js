@@ -15,7 +15,7 @@ export function nextWords(view, { say, take }) {
   /** @type {Row[]} */
   let shown = [];
   const rows = keyed(list, {
-    key: ({ rest }, n) => (rest ? "rest" : n),
+    key: ({ rest }, n) => (rest ? "others" : n),
     make({ rest }) {
       const [name, bar, number] = [h("span", { class: "p-next-word" }), h("i", {}), h("b", {})];
       const inside = [name, h("span", { class: "p-next-track", "data-role": "output" }, bar), number];

@@ -15,6 +15,7 @@ import { nextWords, yourChoices } from "./next_words.js";
 import { WORDS } from "./words.js";
 
 const ROWS = 5; // candidates that have a row of their own
+const SLANTED = 190; // px of all columns together, with room beside them for the last slanted word
 
 /** The sentences to choose from, and the reader's own among them. Another one begins afresh. */
 function sentences(view, traits) {
@@ -204,7 +205,8 @@ async function render({ model: traits, el }) {
     const [down, across] = [kind === "encoder" ? reading.words : tokens,
       kind === "decoder" ? tokens : reading.words];
     for (const [own, map] of Object.entries(maps)) map.draw(own !== kind ? null
-      : { values, mask, top: 1, rows: down, columns: across, spare: kind === "decoder" ? 36 : 0 });
+      : { values, mask, top: 1, rows: down, columns: across,
+        largest: mask ? SLANTED / path.length : undefined });
     passes.textContent = WORDS.passes(step + 1, last + 1, beam) + (beam ? WORDS.each(is.n) : "");
     view.say(sentence(is, cross, groups));
     const words = said(whole);
