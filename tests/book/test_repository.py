@@ -16,7 +16,8 @@ hf = lazily.Module("transformers")
 BINDER = (ROOT / "binder" / "requirements.txt").read_text(encoding="utf-8").splitlines()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PINNED = "actions/checkout@" + 40 * "0"  # a tag can be moved, a commit cannot
-TEXTS = ("README.md", "CONTRIBUTING.md", "LICENSE-text.md", "CHANGELOG.md")
+TEXTS = ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "LICENSE-text.md")
+TEXTS += ("CHANGELOG.md",)
 
 
 def read(name):
@@ -37,6 +38,19 @@ def wanted():
 
 def commands():
     return set(re.findall(r"^([a-z-]+):.*## ", read("Makefile"), flags=re.M))
+
+
+def test_what_pip_installs_is_locked_by_its_hash():
+    locked = re.findall(
+        r"^([\w.-]+)(?:\[.*\])?==(\S+)(.*(?:\n    --hash=.*)+)", read("requirements.lock"), re.M
+    )
+    versions = {name: version for name, version, _ in locked}
+    missing = {name for name, version in pins().items() if versions.get(name) != version}
+    assert missing == {"torch"}, "run make lock"
+    assert len(locked) == len(re.findall(r"^\w", read("requirements.lock"), re.M)), (
+        "one has no hash"
+    )
+    assert not [name for name in versions if name.startswith("nvidia")], "torch chooses these"
 
 
 def test_binder_takes_its_versions_from_the_book():
@@ -87,7 +101,23 @@ def test_workflows_are_those_of_the_design():
     assert cpu["steps"][-1] == {"run": ".ci/run"}
     (cuda,) = flows["gpu"]["jobs"].values()
     assert "gpu" in cuda["runs-on"]
+    assert set(flows["gpu"][True]) == {"schedule", "workflow_dispatch"}, "no stranger's code"
     assert "schedule" in flows["links"][True]
+
+
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", [p for p in FORMS if p.stem != "config"], ids=lambda p: p.stem)
+def test_forms_for_issues_ask_for_what_is_needed(path):
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert form.keys() == {"name", "description", "labels", "body"}
+    ids = [part["id"] for part in form["body"]]
+    assert len(set(ids)) == len(ids) >= 3
+    for part in form["body"]:
+        assert part["type"] in ("input", "textarea", "dropdown")
+        assert part["attributes"]["label"]
+        assert part["validations"]["required"] is True
 
 
 def test_citation():
