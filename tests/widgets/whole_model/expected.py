@@ -133,8 +133,10 @@ def whole_model(root, s):
     for n, mark in enumerate(drawn["marks"]):
         if mark:
             best = seen[n][t].max(-1)
-            right(mark[0] == vocabulary[int(best.indices)], f"strip {n} says {mark[0]}")
-            right(tells(mark[1], float(best.values)), f"strip {n}: {mark[1]}")
+            would, word, share, *_ = mark
+            right(would == ("" if drawn["phone"] else "would say"), would)
+            right(word == vocabulary[int(best.indices)], f"strip {n} says {word}")
+            right(tells(share, float(best.values)), f"strip {n}: {share}")
     sentence(root.locator(".p-say").inner_text(), s, p[t], was[t] if off else None, vocabulary)
 
 

@@ -8,7 +8,7 @@ import { WORDS } from "./words.js";
 export function sideOf({ strips, open }) {
   const marks = strips.map((name, n) => h("button", { type: "button", class: "w-mark",
     "aria-label": WORDS.open(name),
-    onclick: () => open(n ? `${name}.path` : name) }, h("b", {}), h("span", {}), h("s", {})));
+    onclick: () => open(n ? `${name}.path` : name) }, h("i", {}), h("b", {}), h("span", {}), h("s", {})));
   const counts = strips.map(() => h("span", { class: "w-count" }));
   return {
     box: h("div", { class: "w-marks" }, ...marks, ...counts),
@@ -34,8 +34,9 @@ export function sideOf({ strips, open }) {
         }
         if (!span) return;
         const { id, p } = column.lens[n];
-        const [word, share] = WORDS.stopped(vocabulary[id], p);
-        const [bold, small, was] = marks[n].children;
+        const [would, word, share] = WORDS.stopped(vocabulary[id], p);
+        const [lead, bold, small, was] = marks[n].children;
+        lead.textContent = layout.phone ? "" : would;
         bold.textContent = word;
         small.textContent = share;
         was.textContent = before && before.lens[n].id !== id ? vocabulary[before.lens[n].id] : "";

@@ -17,7 +17,7 @@ export function called(name) {
   if (name === "next word") return "the next word";
   if (part === "head" || part === "expert") return `${part} ${l}.${which}`;
   if (which === "norm") return `the norm before ${part === "attention" ? "attention" : "feed-forward"} ${l}`;
-  if (which === "path") return `the path past ${part === "attention" ? "attention" : "feed-forward"} ${l}`;
+  if (which === "path") return `the skip past ${part === "attention" ? "attention" : "feed-forward"} ${l}`;
   if (which === "bias") return `bias of attention ${l}`;
   return part === "attention" ? `attention ${l}` : `feed-forward ${l}`;
 }
@@ -44,8 +44,10 @@ export const WORDS = {
     expert: "One of several feed-forward networks. It works on the words that the router sends to it.",
     "attention.norm": "Brings the column to a common size before attention reads it.",
     "feed_forward.norm": "Brings the column to a common size before the feed-forward network reads it.",
-    "attention.path": "The column itself on its way past attention, which only adds to it.",
-    "feed_forward.path": "The column itself on its way past the feed-forward network, which only adds to it.",
+    "attention.path": "The skip connection: the column itself on its way past attention, which only adds "
+      + "to it.",
+    "feed_forward.path": "The skip connection: the column itself on its way past the feed-forward network, "
+      + "which only adds to it.",
     embedding: "Each word is looked up in a table. The row found there is the column it starts with.",
     positions: "Let the heads see how far apart two words stand.",
   },
@@ -55,7 +57,7 @@ export const WORDS = {
   full: (n) => `The picture has room for ${n} words, and they are all there. Shorten the text, and the model `
     + "can go on.",
   play: "How it gets there", one: "Say the next word", reset: "All parts on", back: "← whole model",
-  bars: "bars", barOptions: { votes: "for and against", cost: "loss without" },
+  bars: "small bars", barOptions: { votes: "for/against", cost: "loss without" },
   picture: "The model: one column for each word, from the words at the foot to the next word at the top. "
     + "Left and right choose a word.",
   at: (word, n, T, guess, p) => `${quote(word)}, word ${n} of ${T}; after it ${quote(guess)}, ${percent(p)}`,
@@ -67,14 +69,14 @@ export const WORDS = {
   labels: { "next word": "next word", norm: "final norm", attention: "attention",
     feed_forward: "feed-forward",
     experts: "experts", embedding: "embedding", positions: "positions", "attention.norm": "norm",
-    "attention.path": "path", "feed_forward.norm": "norm", "feed_forward.path": "path" },
+    "attention.path": "skip", "feed_forward.norm": "norm", "feed_forward.path": "skip" },
   layer: (l) => `Layer ${l}`, layers: "Which layer is shown",
   open: (name) => `Open ${called(name)}`,
   on: (name) => `${called(name).replace(/^the /, "")}: on`,
   chapter: (n, name) => `Chapter ${n}, on ${called(name)}`,
   lensAt: (name, word, p) =>
     `Stopped after ${called(name)} it would say ${quote(word)}, ${percent(p)}: look there`,
-  stopped: (word, p) => [word, percent(p)],
+  stopped: (word, p) => ["would say", word, percent(p)],
   expert: (n) => `E ${n}`,
   loss: (value) => (value < -0.005 ? "−" : "") + percent(Math.abs(value)),
   units: (open, all) => `${open} of ${all} units open`,
@@ -116,18 +118,19 @@ export const WORDS = {
     + `${percent(to)}. `,
   spread: "No single part is needed: without any one of them it loses less than 5 points. ",
   floor: (above) => "On stories it never saw, the words that come get "
-    + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of their true chance (geometric mean).`,
+    + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of their true chance, on (geometric) average.`,
   without: (list, word, from, to) => `Without ${listed(list.map(called))}, ${quote(word)} `
     + (Math.abs(to - from) < 0.005 ? `stays at ${percent(to)}` : `${to < from ? "falls" : "rises"} from `
       + `${percent(from)} to ${percent(to)}`),
   leads: (word, p) => `, and ${quote(word)} leads with ${percent(p)}`,
   text: (before, after) => {
     const [was, is] = [before, after].map((nats) => percent(Math.exp(-nats)));
-    return `. In the whole text the words that come get ${is} each (geometric mean), `
+    return `. In the whole text the words that come get ${is} each, on (geometric) average, `
       + `${was === is ? "as before" : `not ${was}`}.`;
   },
   gains: " This one guess gains, yet the text as a whole is read worse.",
-  lost: (word) => `No story of this world has ${quote(word)} here, so there is no true probability. `,
+  lost: (word) => `The stories it learnt from cannot have ${quote(word)} here, `
+    + `so there is no true probability to compare. `,
   empty: "Write a word that the model knows, and its column rises.",
   table: { caption: "Each word: what the model would say behind each part, and how large the stream is",
     word: "word", guess: "next word", size: "size", parts: "The parts", part: "part", on: "on", vote: "vote",
