@@ -22,7 +22,6 @@ from pieces import (
     residual,
     sampling,
     scores,
-    state_space,
     switches,
     tasks,
     trained,
@@ -32,7 +31,6 @@ from pieces import feedforward as ff
 from pieces import generate as generation
 from pieces import train as training
 from pieces.attention import CausalCore
-from pieces.attention.linear import positive
 from pieces.blocks import Block, CrossBlock, ParallelBlock, Stack
 from pieces.book import code, measured, table
 from pieces.book.ask import ask, question
@@ -70,10 +68,6 @@ def x():
 
 def ids():
     return torch.randint(1, V, (B, T))
-
-
-def decaying():
-    return {"decay": x().abs(), "inputs": x(), "start": x()[:, 0]}
 
 
 def qkv():
@@ -219,26 +213,6 @@ CALLS = {
         attend.MultiHeadAttention,
         {"d_model": D, "n_heads": H, "n_kv_heads": 1, "head_dim": K, "d_context": 5}
         | {"core": CausalCore()},
-    ),
-    "attention.LinearAttention": lambda: (
-        attend.LinearAttention,
-        {"d_model": D, "n_heads": H, "features": positive, "chunk": 2},
-    ),
-    "attention.LinearCore": lambda: (attend.LinearCore, {"features": positive, "chunk": 2}),
-    "attend.linear_attention": lambda: (
-        attend.linear_attention,
-        qkv() | {"features": positive, "chunk": 2, "state": None},
-    ),
-    "attend.linear_weights": lambda: (
-        attend.linear_weights,
-        {"q": qkv()["q"], "k": qkv()["k"], "features": positive},
-    ),
-    "linear.positive": lambda: (positive, {"x": x()}),
-    "state_space.scan": lambda: (state_space.scan, decaying()),
-    "state_space.parallel_scan": lambda: (state_space.parallel_scan, decaying()),
-    "state_space.SelectiveStateSpace": lambda: (
-        state_space.SelectiveStateSpace,
-        {"d_model": D, "d_state": 3, "d_inner": 5, "kernel": 2, "parallel": False},
     ),
     "causal.CausalCore": lambda: (CausalCore, {"window": 2, "score": scores.dot}),
     "attend.flash_attention": lambda: (
@@ -654,9 +628,6 @@ FORWARDS = {
         {"q": torch.randn(B, T, 3), "k": torch.randn(B, T, 4)},
     ),
     "AttentionCore": lambda: (attend.AttentionCore(), qkv() | {"mask": mask(), "bias": bias()}),
-    "LinearAttention": lambda: (attend.LinearAttention(D, H), {"x": x(), "state": None}),
-    "LinearCore": lambda: (attend.LinearCore(), qkv() | {"return_weights": True}),
-    "SelectiveStateSpace": lambda: (state_space.SelectiveStateSpace(D), {"x": x(), "state": None}),
     "CausalCore": lambda: (CausalCore(), qkv() | {"mask": mask(), "bias": bias()}),
     "FlashCore": lambda: (attend.FlashCore(2), qkv() | {"mask": mask(), "bias": bias()}),
     "SingleHeadAttention": lambda: (

@@ -8,7 +8,6 @@
     cached          the same with positions and a cache
     cross           the same to a context that is read once
     latent          all heads' keys and values from one small vector
-    linear          without the softmax: a state of fixed size instead of a cache
 
 Axes: B batch, T queries, S keys, H heads, G key-value heads, D d_model, K head_dim.
 Masks are bool, True = may attend (``pieces.masks``). A query that may attend to nothing gets zeros.
@@ -29,12 +28,6 @@ from pieces.attention.function import (
     share_heads,
 )
 from pieces.attention.latent import LatentAttention
-from pieces.attention.linear import (
-    LinearAttention,
-    LinearCore,
-    linear_attention,
-    linear_weights,
-)
 from pieces.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from pieces.attention.single_head import SingleHeadAttention
 
@@ -46,15 +39,11 @@ __all__ = [
     "CrossAttention",
     "FlashCore",
     "LatentAttention",
-    "LinearAttention",
-    "LinearCore",
     "MultiHeadAttention",
     "SingleHeadAttention",
     "attention",
     "flash_attention",
     "fused_attention",
-    "linear_attention",
-    "linear_weights",
     "masked_softmax",
     "merge_heads",
     "one_kernel",
