@@ -2,6 +2,7 @@
 
     python experiments/associative_recall.py choose   # seeds that only choose, on a grid of rates
     python experiments/associative_recall.py judge    # five other seeds, each side at what it chose
+    python experiments/associative_recall.py long     # some of them again, four times as long
     python experiments/associative_recall.py cost     # time of one more token, by length
     python experiments/associative_recall.py choose --mixers scan   # one side alone
 
@@ -48,7 +49,7 @@ from pieces.train import TrainConfig, train
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "src" / "pieces" / "book" / "measured" / "associative_recall.json"
-PARTS = ("choose", "judge", "cost")
+PARTS = ("choose", "judge", "long", "cost")
 
 PAIRS = (2, 4, 8, 16, 32, 64)
 N_KEYS, N_VALUES, ASKED = 64, 32, 8
@@ -64,6 +65,7 @@ MIXERS: dict[str, Callable[[], nn.Module]] = {
 RATES = (1e-3, 3e-3, 1e-2, 3e-2)
 STEPS, WARMUP, BATCH, ROWS, TEST_SEED = 1500, 50, 32, 500, 12_345
 CHOOSING, SEEDS = (100, 101), (0, 1, 2, 3, 4)
+LONG, LONG_SEEDS = 6000, (0, 1, 2)
 LENGTHS = (256, 1024, 4096, 16384)
 WIDE, WIDE_HEADS, ROUNDS = 256, 4, 15
 Made = dict[str, Any]
@@ -117,10 +119,10 @@ def measured(model: nn.Module) -> dict[str, Any]:
     return {"end": round(statistics.fmean(losses), 4), "losses": losses, "accuracy": right}
 
 
-def one(mixer: str, lr: float, seed: int) -> dict[str, Any]:
+def one(mixer: str, lr: float, seed: int, steps: int) -> dict[str, Any]:
     """A run: trained, and asked."""
     model, start = built(mixer, seed), time.process_time()
-    config = TrainConfig(steps=STEPS, batch_size=BATCH, lr=lr, warmup=WARMUP, seed=seed)
+    config = TrainConfig(steps=steps, batch_size=BATCH, lr=lr, warmup=WARMUP, seed=seed)
     record = train(model, draw, config, progress=False)
     found = {"mixer": mixer, "lr": lr, "seed": seed, **measured(model)}
     seconds = round(time.process_time() - start, 1)
@@ -153,12 +155,21 @@ def judge(mixers: list[str]) -> None:
             made_once("judge", mixer, chosen["lr"], seed, at_edge=chosen["at_edge"])
 
 
-def made_once(part: str, mixer: str, lr: float, seed: int, **more: Any) -> None:
+def long(mixers: list[str]) -> None:
+    """Make runs that are four times as long, at the rate that was chosen for the short ones."""
+    for mixer in mixers:
+        for seed in LONG_SEEDS:
+            made_once("long", mixer, best(kept(), mixer)["lr"], seed, LONG)
+
+
+def made_once(
+    part: str, mixer: str, lr: float, seed: int, steps: int | None = None, **more: Any
+) -> None:
     """Make one run, unless the record has it, and keep it at once."""
     name = {"mixer": mixer, "lr": lr, "seed": seed}
     if any(name.items() <= run.items() for run in kept()[part]):
         return
-    run = one(**name) | more
+    run = one(**name, steps=steps or STEPS) | more
     made = kept()  # read anew: another side may have been added meanwhile
     keep_parts({**made, part: [*made[part], run]}, PARTS, (RECORD,))
     print({k: v for k, v in run.items() if k != "curve"}, flush=True)
@@ -222,6 +233,7 @@ def kept() -> Made:
         "asked": ASKED,
         "held_out_rows": ROWS,
         "steps": STEPS,
+        "long_steps": LONG,
         "training": training,
         "parameters": {mixer: parameters(built(mixer, 0)) for mixer in MIXERS},
         "state": {mixer: state_of(mixer) for mixer in MIXERS},
@@ -246,7 +258,7 @@ def main() -> None:
     parser.add_argument("--mixers", nargs="+", default=list(MIXERS), choices=list(MIXERS))
     asked = parser.parse_args()
     torch.set_num_threads(1)  # the matrices are small: more threads would wait for each other
-    {"choose": choose, "judge": judge, "cost": cost}[asked.part](asked.mixers)
+    {"choose": choose, "judge": judge, "long": long, "cost": cost}[asked.part](asked.mixers)
 
 
 if __name__ == "__main__":

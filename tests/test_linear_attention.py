@@ -119,6 +119,17 @@ def test_gradients_are_those_of_the_quadratic_form():
         torch.testing.assert_close(one, other, **EXACT)
 
 
+def test_a_long_text_in_sixteen_bits_is_not_forgotten():
+    q, k, v = draw(600, H=1, G=1, dtype=torch.float32)
+    half = [x.bfloat16() for x in (q, k, v)]
+    output, state = linear_attention(*half)
+    assert output.dtype == torch.bfloat16
+    assert {x.dtype for x in state} == {torch.float32}
+    expected, _ = linear_attention(*(x.float() for x in half))
+    torch.testing.assert_close(output.float(), expected, atol=1e-2, rtol=1e-2)
+    assert linear_attention_quadratic(*half)[0].dtype == torch.bfloat16
+
+
 def layer(**options):
     torch.manual_seed(0)
     return LinearAttention(12, 4, **options).double()

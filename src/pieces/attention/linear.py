@@ -60,17 +60,18 @@ def linear_attention(
     Source: Katharopoulos et al. 2020, 3.4. Time grows with T, the state does not.
     Shapes: q [B, H, T, K]; k [B, G, T, K]; v [B, G, T, Kv], G divides H -> output [B, H, T, Kv].
     ``features`` is φ, any function that gives no number below 0, of any number of features. A query
-    that matches no key gets zeros. ``state`` is what an earlier part of the text has left.
+    that matches no key gets zeros. ``state`` is what an earlier part of the text has left; it is
+    float32 at least, for in 16 bits a sum soon stops growing.
     """
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
-    q, k = features(q), features(k)
+    q, k, wide = wide_sums(features(q)), wide_sums(features(k)), wide_sums(v)
     pairs, keys = (0.0, 0.0) if state is None else state
     outputs = []
-    for q_t, k_t, v_t in zip(q.split(1, dim=2), k.split(1, dim=2), v.split(1, dim=2), strict=True):
+    for q_t, k_t, v_t in zip(*(x.split(1, dim=2) for x in (q, k, wide)), strict=True):
         pairs = pairs + k_t.mT @ v_t
         keys = keys + k_t.mT
         outputs.append(share(q_t @ pairs, q_t @ keys))
-    return torch.cat(outputs, dim=2), Sums(pairs, keys)
+    return torch.cat(outputs, dim=2).to(v.dtype), Sums(pairs, keys)
 
 
 @checked
@@ -85,16 +86,21 @@ def linear_attention_quadratic(
     Shapes: as ``linear_attention`` -> output [B, H, T, Kv], weights [B, H, T, T].
     """
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
-    scores = features(q) @ features(k).mT
+    scores = wide_sums(features(q)) @ wide_sums(features(k)).mT
     if q.shape[2] > 0:
         scores = scores.masked_fill(~masks.causal(q.shape[2], device=q.device), 0.0)
-    weights = share(scores, scores.sum(dim=-1, keepdim=True))
+    weights = share(scores, scores.sum(dim=-1, keepdim=True)).to(v.dtype)
     return weights @ v, weights
 
 
 def share(part: Tensor, whole: Tensor) -> Tensor:
     """What each part is of the whole; of nothing, nothing."""
     return part / whole.masked_fill(whole == 0, 1.0)
+
+
+def wide_sums(x: Tensor) -> Tensor:
+    """In float32 at least: 256 + 1 is 256 in bfloat16."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 @checked
