@@ -72,7 +72,7 @@ class Selected(NamedTuple):
 class SelectiveStateSpace(nn.Module):
     """Each feature keeps ``d_state`` fading numbers; the input says how fast, and what goes in.
 
-    h_t = exp(Δ_t A) ⊙ h_{t-1} + (Δ_t u_t) B_tᵀ,   y_t = h_t C_t + d ⊙ u_t
+    h_t = exp(Δ_t A) ⊙ h_{t-1} + (Δ_t u_t) B_tᵀ,   y_t = h_t C_t + α ⊙ u_t
     u, g = x W_in,  Δ = softplus(u W_Δ + b_Δ),  B = u W_B,  C = u W_C,  out = (y ⊙ swish(g)) W_out
 
     A is negative, so each factor lies between 0 and 1. Small: without the short convolution and the
@@ -127,7 +127,7 @@ class SelectiveStateSpace(nn.Module):
         return Selected(decay, inputs, self.read(u))
 
     def _read(self, states: Tensor, read: Tensor, u: Tensor, gate: Tensor) -> Tensor:
-        """y_t = h_t C_t + d ⊙ u_t, gated and mixed."""
+        """y_t = h_t C_t + α ⊙ u_t, gated and mixed."""
         y = (states @ read.unsqueeze(-1)).squeeze(-1) + self.skip * u
         return self.output(y * F.silu(gate))
 

@@ -96,14 +96,10 @@ def costs() -> Table:
     """Numbers kept and time for one more token, by how many stand before it."""
     record = measured.record_of("associative_recall")["cost"]
     by = {(row["mixer"], row["S"]): row for row in record}
-    lengths = sorted({S for _, S in by})
     rows = []
-    for S in lengths:
+    for S in sorted({S for _, S in by}):
         kept = [by[name, S]["numbers"] for name in ("softmax", "linear", "scan")]
-        times = [f"{by[name, S]['median']:.2f}" for name in ("softmax", "linear", "scan")]
-        rows.append([f"{S:,}", *kept, *times])
-    heads = ["tokens", "cache", "square", "scan", "time: cache", "square", "scan"]
-    caption = (
-        "Numbers that one layer keeps, and its time for one more token; at 256 tokens it is 1."
-    )
-    return table(rows, heads, digits=0, caption=caption)
+        rows.append([f"{S:,}", *kept, by["softmax", S]["median"]])
+    heads = ["words", "cache", "square", "scan", "time, cache"]
+    caption = "Numbers that a layer keeps, and its time for one more word, as a multiple of 256's."
+    return table(rows, heads, digits=[0, 0, 0, 0, 1], caption=caption)
