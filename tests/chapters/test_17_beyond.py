@@ -151,14 +151,16 @@ def test_recall():
 
 def test_longer_runs():
     low, *two = sorted(percent("linear", 64, "long"))
+    one = sorted(percent("linear, one head", 64, "long"))
     assert RECORD["long_steps"] == 4 * RECORD["steps"]
     says(
         NAME,
-        f"with two heads, two seeds reach {two[0]:.0f} and {two[1]:.0f} % of 64, and the third "
-        f"stands at {low:.0f} %.",
+        f"With four times as many steps and three of the seeds, two heads reach {two[0]:.0f} and "
+        f"{two[1]:.0f} % of 64, and the third seed stands at {low:.0f} %. With one head all three "
+        f"end between {one[0]:.0f} and {one[-1]:.0f} %",
         f"The scan goes from {mean('scan', 64):.0f} to {mean('scan', 64, 'long'):.0f} %.",
-        "Four times as many steps, with three of the seeds",
     )
+    assert len(one) == len(two) + 1 == 3
 
 
 def test_what_the_square_holds_for_its_size():
