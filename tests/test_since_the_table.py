@@ -2,13 +2,20 @@
 
 import pytest
 import torch
-from transformers import DeepseekV2Config, Gemma3TextConfig, Qwen3Config
+from transformers import (
+    DeepseekV2Config,
+    Gemma3TextConfig,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+)
 from transformers.models.deepseek_v2.modeling_deepseek_v2 import DeepseekV2Moe
 from transformers.models.qwen3.modeling_qwen3 import Qwen3Attention, Qwen3RotaryEmbedding
 
 from pieces import masks, moe
 from pieces.attention import CachedAttention, CausalCore, NormedAttention
 from pieces.cache import GrowingCache
+from pieces.checkpoints import from_transformers
 from pieces.feedforward import GatedFeedForward
 from pieces.norms import RMSNorm, rms
 from pieces.positions import Rotary
@@ -97,3 +104,19 @@ def test_gemma_3_opens_every_sixth_layer(layers):
     kinds = Gemma3TextConfig(num_hidden_layers=layers).layer_types
     whole = [i for i, kind in enumerate(kinds) if kind == "full_attention"]
     assert whole == list(range(5, layers, 6))
+
+
+@torch.no_grad()
+def test_windows_in_some_layers_are_those_of_transformers():
+    torch.manual_seed(0)
+    config = Qwen2Config(
+        vocab_size=30, hidden_size=D, intermediate_size=32, num_hidden_layers=3,
+        num_attention_heads=H, num_key_value_heads=G, use_sliding_window=True, sliding_window=4,
+        max_window_layers=1, attn_implementation="eager",
+    )  # fmt: skip
+    theirs = Qwen2ForCausalLM(config).eval()
+    ours = from_transformers(theirs).eval()
+    windows = [block.attention.core.window for block in ours.stack.blocks]
+    assert windows == [None, 4, 4]
+    ids = torch.randint(30, (2, 15))
+    torch.testing.assert_close(ours(ids), theirs(ids).logits, **NEAR)

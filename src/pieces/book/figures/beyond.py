@@ -66,24 +66,27 @@ def recalled() -> dict[str, Tensor]:
 
 
 def recall() -> None:
-    """Draw recall by number of stored pairs: a dot for each seed, a line through the means."""
+    """Draw recall by number of stored pairs, a line for each seed."""
     record, found = measured.record_of("associative_recall"), recalled()
     places = range(len(record["pairs"]))
-    figure, axes = plot.figure(6.2, 3.2)
+    figure, axes = plot.figure(7.0, 3.0)
     said = []
     for name, words in NAMES.items():
-        color, means = plot.ROLE[LOOKS[name]], found[name].mean(dim=0)
-        for run in found[name]:
-            axes.plot(places, 100 * run, "o", color=color, markersize=3.5, alpha=0.6)
-        axes.plot(places, 100 * means, color=color, label=words)
-        said.append(f"{words}: {', '.join(f'{100 * m:.0f}' for m in means.tolist())}")
+        line = {"color": plot.ROLE[LOOKS[name]], "lw": 1.2, "marker": "o", "markersize": 3.5}
+        dashes = "--" if name == "linear, one head" else "-"  # it lies on its sister
+        for n, run in enumerate(found[name]):
+            axes.plot(places, 100 * run, dashes, label=words if n == 0 else None, **line)
+        means = ", ".join(f"{100 * m:.0f}" for m in found[name].mean(dim=0).tolist())
+        said.append(f"{words}: {means}")
     chance = 100 / record["values"]
     axes.plot(places, [chance] * len(places), ":", color=plot.ROLE["residual"], label="guessing")
     axes.set_xticks(places, [str(n) for n in record["pairs"]])
     axes.set(xlabel="pairs stored", ylabel="% recalled", ylim=(0, 104))
-    axes.legend(loc="upper right", bbox_to_anchor=(1.0, 0.92))
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     pairs = ", ".join(map(str, record["pairs"]))
-    alt = f"Per cent recalled of {pairs} pairs, mean of {len(run_seeds())} seeds. "
+    alt = (
+        f"Per cent recalled of {pairs} pairs, a line for each of {len(run_seeds())} seeds; means. "
+    )
     plot.show(figure, alt=f"{alt}{'; '.join(said)}; guessing: {chance:.0f}.")
 
 
