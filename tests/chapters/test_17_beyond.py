@@ -57,8 +57,8 @@ def orthogonal(K=16):
 
 ANSWERS = {
     "17.a": lambda: round(mean("linear", 64)),
-    "17.1": first_word,
-    "17.2": lambda: 131_072 / 1_024,
+    "17.2": first_word,
+    "17.1": lambda: 131_072 / 1_024,
     "17.3": stops,
     "17.5": orthogonal,
 }
@@ -73,8 +73,8 @@ def names():
 def test_slips_are_what_they_say():
     slips = {name: [number for number, _ in question(name)["slips"]] for name in ANSWERS}
     meter = CacheMeter(context=131_072, window=1_024)
-    assert slips["17.2"] == [128 * meter.n_heads // meter.n_kv_heads, 64 // meter.n_kv_heads]
-    assert slips["17.1"] == [64 * 64 / 128, 65, 64, 64 * 64 + 64]
+    assert slips["17.1"] == [128 * meter.n_heads // meter.n_kv_heads, 64 // meter.n_kv_heads]
+    assert slips["17.2"] == [64 * 64 / 128, 65, 64, 64 * 64 + 64]
     assert 64 * 65 > 64 * 64 + 64 - 64 >= 64 * 64, "65 words of keys alone"
     chance = round(100 / RECORD["values"])
     assert slips["17.a"] == [round(mean("softmax", 64)), chance]
