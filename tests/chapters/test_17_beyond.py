@@ -144,6 +144,10 @@ def test_recall():
         f"The scan recalls {mean('scan', 2):.0f} % of 2 values, {mean('scan', 8):.0f} % of 8 and "
         f"{mean('scan', 64):.0f} % of 64, where a guess is right in {100 / RECORD['values']:.0f} %",
     )
+    says(NAME, "The two seeds left behind end on its line")
+    for name in ("linear", "linear, one head"):
+        for n in (16, 32, 64):
+            assert abs(min(percent(name, n)) - mean("scan", n)) < 3
     assert one[0] < 10 < 30 < one[1]
     spread = four_of_two[-1] - four_of_two[1]
     assert abs(mean("linear", 64) - mean("linear, one head", 64)) < spread
