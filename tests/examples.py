@@ -22,6 +22,7 @@ from pieces import (
     residual,
     sampling,
     scores,
+    state_space,
     switches,
     tasks,
     trained,
@@ -72,6 +73,17 @@ def ids():
 
 def qkv():
     return {name: torch.randn(B, H, T, K) for name in "qkv"}
+
+
+def sums():
+    """What a text leaves to linear attention."""
+    return attend.Sums(torch.zeros(B, H, K, K), torch.zeros(B, H, K, 1))
+
+
+def faded():
+    """A state, what stays of it and what comes in."""
+    decay, inputs = torch.rand(B, T, D), torch.randn(B, T, D)
+    return {"decay": decay, "inputs": inputs, "start": torch.zeros(B, D)}
 
 
 def mask():
@@ -208,6 +220,35 @@ CALLS = {
     "attention.LatentAttention": lambda: (
         attend.LatentAttention,
         {"d_model": D, "n_heads": H, "latent": 6, "head_dim": K, "rotary": positions.Rotary(K)},
+    ),
+    "attention.elu_plus_one": lambda: (attend.elu_plus_one, {"x": x()}),
+    "attention.linear_attention": lambda: (
+        attend.linear_attention,
+        qkv() | {"features": ff.relu, "state": sums()},
+    ),
+    "attention.linear_attention_quadratic": lambda: (
+        attend.linear_attention_quadratic,
+        qkv() | {"features": ff.relu},
+    ),
+    "attention.LinearAttention": lambda: (
+        attend.LinearAttention,
+        {"d_model": D, "n_heads": H, "n_kv_heads": 1, "head_dim": K, "bias": True}
+        | {"features": ff.relu},
+    ),
+    "attention.NormedAttention": lambda: (
+        attend.NormedAttention,
+        {
+            "d_model": D,
+            "n_heads": H,
+            "query_norm": norms.LayerNorm(K),
+            "key_norm": norms.RMSNorm(K),
+        },
+    ),
+    "state_space.scan": lambda: (state_space.scan, faded()),
+    "state_space.parallel_scan": lambda: (state_space.parallel_scan, faded()),
+    "state_space.SelectiveStateSpace": lambda: (
+        state_space.SelectiveStateSpace,
+        {"d_model": D, "d_state": 5, "d_inner": 6, "scan": state_space.scan},
     ),
     "attention.MultiHeadAttention": lambda: (
         attend.MultiHeadAttention,
@@ -650,6 +691,21 @@ FORWARDS = {
     "LatentAttention.expanded": lambda: (
         attend.LatentAttention(D, H, 6, head_dim=K, rotary=positions.Rotary(K)).expanded,
         {"x": x(), "mask": mask(), "positions": places()},
+    ),
+    "LinearAttention": lambda: (attend.LinearAttention(D, H), {"x": x()}),
+    "LinearAttention.recurrent": lambda: (
+        attend.LinearAttention(D, H).recurrent,
+        {"x": x(), "state": sums()},
+    ),
+    "NormedAttention": lambda: (
+        attend.NormedAttention(D, H, position=positions.Rotary(K)),
+        {"x": x(), "mask": mask(), "bias": bias(), "positions": places()}
+        | {"cache": GrowingCache()[0], "return_weights": True},
+    ),
+    "SelectiveStateSpace": lambda: (state_space.SelectiveStateSpace(D), {"x": x()}),
+    "SelectiveStateSpace.recurrent": lambda: (
+        state_space.SelectiveStateSpace(D, 5).recurrent,
+        {"x": x(), "state": torch.zeros(B, D, 5)},
     ),
     "CrossAttention": lambda: (
         attend.CrossAttention(D, H),

@@ -7,7 +7,18 @@ import pytest
 import torch
 from torch import nn
 
-from pieces import embeddings, feedforward, losses, measures, moe, norms, positions, tasks
+from pieces import (
+    embeddings,
+    feedforward,
+    losses,
+    measures,
+    moe,
+    norms,
+    positions,
+    state_space,
+    tasks,
+)
+from pieces.attention import LinearAttention
 from pieces.positions import scaling
 
 D, H, K, V, T = 8, 2, 4, 11, 40
@@ -54,6 +65,8 @@ PARTS = {
     "BatchNorm": lambda: norms.BatchNorm(D),
     "FeedForward": lambda: feedforward.FeedForward(D, 12),
     "GatedFeedForward": lambda: feedforward.GatedFeedForward(D, 12),
+    "LinearAttention": lambda: LinearAttention(D, H),
+    "SelectiveStateSpace": lambda: state_space.SelectiveStateSpace(D),
     "TokenEmbedding": lambda: embeddings.TokenEmbedding(V, D, scale=D**0.5),
     "Router": lambda: moe.Router(D, 4, 2, capacity_factor=1.3),
     "MixtureOfExperts": lambda: moe.MixtureOfExperts(

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from pieces import embeddings, feedforward, losses, moe, norms, positions, tasks
+from pieces import embeddings, feedforward, losses, moe, norms, positions, state_space, tasks
+from pieces.attention import LinearAttention
 from pieces.positions import scaling
 
 D, H, K, V = 8, 2, 4, 11
@@ -15,6 +16,8 @@ LAYERS = {
     "BatchNorm": lambda: norms.BatchNorm(D).eval(),
     "FeedForward": lambda: feedforward.FeedForward(D, 12),
     "GatedFeedForward": lambda: feedforward.GatedFeedForward(D, 12),
+    "LinearAttention": lambda: LinearAttention(D, H),
+    "SelectiveStateSpace": lambda: state_space.SelectiveStateSpace(D),
     "GatedExperts": lambda: moe.MixtureOfExperts(moe.Router(D, 4, 2), moe.GatedExperts(4, D, 6)),
     "ExpertList": lambda: moe.MixtureOfExperts(
         moe.Router(D, 4, 2, capacity_factor=1.0),

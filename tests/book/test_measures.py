@@ -56,7 +56,7 @@ class TestLetters:
     def test_the_notation_page_knows_its_own_and_not_the_papers(self):
         known = words.known_letters()
         assert set("BTSDHGKFVEqkvsaoxijQXW") <= known
-        assert not {"N", "xi", "z"} & known
+        assert not {"N", "xi", "rho"} & known
 
     def test_a_letter_of_one_chapter_is_strange_in_another(self):
         assert "gamma" in words.known_letters(10)
@@ -69,11 +69,11 @@ class TestLetters:
         assert len(set(told)) == len(told), sorted(told)
 
     def test_strange_ones_are_named_with_their_formula(self):
-        text = "They write $N$. $q_i$ in $d_k$, $z_i$, $s / \\sqrt{D}$, $\\sqrt{D}$, `$z$`"
+        text = "They write $N$. $q_i$ in $d_k$, $\\rho_i$, $s / \\sqrt{D}$, $\\sqrt{D}$, `$\\rho$`"
         text += "\n\n## Notes on the source texts\n\n$\\xi$"
         strange = words.strange_letters(nb.new_notebook(cells=[nb.new_markdown_cell(text)]))
         assert strange == {
-            "z": "z_i",
+            "rho": r"\rho_i",
             "d": "d_k",
             "d with an index, where K or D is meant": "d_k",
             "√D, where √K is meant": r"s / \sqrt{D}",

@@ -8,6 +8,8 @@
     cached          the same with positions and a cache
     cross           the same to a context that is read once
     latent          all heads' keys and values from one small vector
+    normed          with a norm on queries and keys
+    linear          without a softmax: keys and values in one square of fixed size
 
 Axes: B batch, T queries, S keys, H heads, G key-value heads, D d_model, K head_dim.
 Masks are bool, True = may attend (``pieces.masks``). A query that may attend to nothing gets zeros.
@@ -28,7 +30,15 @@ from pieces.attention.function import (
     share_heads,
 )
 from pieces.attention.latent import LatentAttention
+from pieces.attention.linear import (
+    LinearAttention,
+    Sums,
+    elu_plus_one,
+    linear_attention,
+    linear_attention_quadratic,
+)
 from pieces.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
+from pieces.attention.normed import NormedAttention
 from pieces.attention.single_head import SingleHeadAttention
 
 __all__ = [
@@ -39,11 +49,17 @@ __all__ = [
     "CrossAttention",
     "FlashCore",
     "LatentAttention",
+    "LinearAttention",
     "MultiHeadAttention",
+    "NormedAttention",
     "SingleHeadAttention",
+    "Sums",
     "attention",
+    "elu_plus_one",
     "flash_attention",
     "fused_attention",
+    "linear_attention",
+    "linear_attention_quadratic",
     "masked_softmax",
     "merge_heads",
     "one_kernel",

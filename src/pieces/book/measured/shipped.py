@@ -10,6 +10,7 @@ NAMES = (
     "activations",
     "agreement",
     "assembled_wrongly",
+    "associative_recall",
     "attention_cost",
     "bend_speed",
     "expert_load",

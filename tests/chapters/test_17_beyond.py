@@ -1,0 +1,211 @@
+"""What chapter 17 says is computed here: its answers, and the numbers in its sentences."""
+
+import functools
+import inspect
+
+import pytest
+import torch
+from cells import run
+from prose import says
+from transformers import Gemma3TextConfig, JambaConfig
+from transformers.models.deepseek_v2.modeling_deepseek_v2 import (
+    DeepseekV2Attention,
+    DeepseekV2Moe,
+)
+from transformers.models.qwen3.modeling_qwen3 import Qwen3Attention
+
+from pieces.attention import Sums, elu_plus_one, linear_attention
+from pieces.book import measured
+from pieces.book.ask import question
+from pieces.book.figures import beyond as figures
+from pieces.widgets import CacheMeter
+
+NAME = "17_beyond"
+RECORD = measured.record_of("associative_recall")
+FOUND = {name: 100 * of for name, of in figures.recalled().items()}
+PAIRS = RECORD["pairs"]
+
+
+def percent(name, pairs, part="judge"):
+    """Per cent recalled by each seed."""
+    at = PAIRS.index(pairs)
+    return [100 * r["accuracy"][at] for r in RECORD[part] if r["mixer"] == name]
+
+
+def mean(name, pairs, part="judge"):
+    found = percent(name, pairs, part)
+    return sum(found) / len(found)
+
+
+def stops():
+    """Where a sum of ones in bfloat16 stops."""
+    z = torch.zeros((), dtype=torch.bfloat16)
+    while z + 1 != z:
+        z = z + 1
+    return z.item()
+
+
+def first_word(K=64):
+    """The first word at which a cache is larger than S and z."""
+    return next(T for T in range(1, 1000) if 2 * K * T > K * K + K)
+
+
+def orthogonal(K=16):
+    """How many vectors of size K can be at right angles to each other: the rank of them all."""
+    return int(torch.linalg.matrix_rank(torch.randn(100, K).double()))
+
+
+ANSWERS = {
+    "17.a": lambda: round(mean("linear", 64)),
+    "17.2": first_word,
+    "17.1": lambda: 131_072 / 1_024,
+    "17.3": stops,
+    "17.5": orthogonal,
+}
+
+
+@functools.cache
+def names():
+    """What the open cells leave, those of the exercises too."""
+    return run(NAME, until="## Summary")
+
+
+def test_slips_are_what_they_say():
+    slips = {name: [number for number, _ in question(name)["slips"]] for name in ANSWERS}
+    meter = CacheMeter(context=131_072, window=1_024)
+    assert slips["17.1"] == [128 * meter.n_heads // meter.n_kv_heads, 64 // meter.n_kv_heads]
+    assert slips["17.2"] == [64 * 64 / 128, 65, 64, 64 * 64 + 64]
+    assert 64 * 65 > 64 * 64 + 64 - 64 >= 64 * 64, "65 words of keys alone"
+    chance = round(100 / RECORD["values"])
+    assert slips["17.a"] == [round(mean("softmax", 64)), chance]
+    half = torch.tensor(2048, dtype=torch.float16)
+    assert half + 1 == half
+    assert half - 1 + 1 == half
+    assert torch.finfo(torch.float16).max == 65504
+
+
+def test_orthogonal_keys_read_back_and_one_more_does_not():
+    k = torch.linalg.qr(torch.randn(16, 16).double())[0][None, None]
+    v = torch.randn(1, 1, 16, 16).double()
+    last = linear_attention(k, k, v, features=lambda x: x)[1]
+    torch.testing.assert_close(k @ last.pairs / (k @ last.keys), v)
+
+
+def test_both_forms_of_the_cell_agree():
+    apart = (names()["steps"] - names()["at_once"]).abs().max()
+    assert apart < 5e-6
+    assert isinstance(names()["state"], Sums)
+    assert [x[0, 0].numel() for x in names()["state"]] == [16 * 16, 16]
+
+
+def test_positive_vectors_lean_towards_each_other():
+    k, _ = figures.pairs_drawn(200, 16)
+    likes = [torch.cosine_similarity(x[0, 0, ::2], x[0, 0, 1::2]) for x in (k, elu_plus_one(k))]
+    assert likes[0].mean().abs() < 0.1
+    assert likes[1].min() > 0
+
+
+def test_a_thousand_words_take_ten_strides():
+    strides, stride = 0, 1
+    while stride < 1000:
+        strides, stride = strides + 1, 2 * stride
+    says(NAME, "A text of 1,000 words takes ten such strides")
+    assert strides == 10
+
+
+def test_what_was_trained():
+    says(
+        NAME,
+        f"linear attention with two heads keeps {RECORD['state']['linear']} numbers, with one head "
+        f"{RECORD['state']['linear, one head']:,}, and the scan {RECORD['state']['scan']}. A cache "
+        f"keeps {RECORD['state']['softmax']} for each word.",
+        "Each took the best of four learning rates, chosen with two seeds; five other seeds judge.",
+    )
+    rates = {run["lr"] for run in RECORD["choose"]}
+    assert len(rates) == 4
+    assert figures.run_seeds() == [0, 1, 2, 3, 4]
+    assert (PAIRS[0], PAIRS[-1], RECORD["steps"]) == (2, 64, 1500)
+
+
+def test_recall():
+    assert min(percent("softmax", n)[0] for n in PAIRS) == 100
+    assert all(of == 100 for n in PAIRS for of in percent("softmax", n))
+    two, four_of_two = mean("linear", 2), sorted(percent("linear", 64))
+    one = sorted(percent("linear, one head", 64))
+    says(
+        NAME,
+        f"Linear attention with two heads returns {two:.0f} % of 2 values on average, and only "
+        f"**{mean('linear', 64):.0f} % of 64**.",
+        f"one of the five had not found its way within 1,500 steps and ends at "
+        f"{four_of_two[0]:.0f} % of 64, while the other four end between {four_of_two[1]:.0f} and "
+        f"{four_of_two[-1]:.0f} %.",
+        f"With one head the average is {mean('linear, one head', 64):.0f} %, and one seed in five "
+        "is left behind again.",
+        f"The scan recalls {mean('scan', 2):.0f} % of 2 values, {mean('scan', 8):.0f} % of 8 and "
+        f"{mean('scan', 64):.0f} % of 64, where a guess is right in {100 / RECORD['values']:.0f} %",
+    )
+    says(NAME, "The two seeds left behind end on its line")
+    for name in ("linear", "linear, one head"):
+        for n in (16, 32, 64):
+            assert abs(min(percent(name, n)) - mean("scan", n)) < 3
+    assert one[0] < 10 < 30 < one[1]
+    spread = four_of_two[-1] - four_of_two[1]
+    assert abs(mean("linear", 64) - mean("linear, one head", 64)) < spread
+
+
+def test_longer_runs():
+    low, *two = sorted(percent("linear", 64, "long"))
+    one = sorted(percent("linear, one head", 64, "long"))
+    assert RECORD["long_steps"] == 4 * RECORD["steps"]
+    says(
+        NAME,
+        f"With four times as many steps and three of the seeds, two heads reach {two[0]:.0f} and "
+        f"{two[1]:.0f} % of 64, and the third seed stands at {low:.0f} %. With one head all three "
+        f"end between {one[0]:.0f} and {one[-1]:.0f} %",
+        f"The scan goes from {mean('scan', 64):.0f} to {mean('scan', 64, 'long'):.0f} %.",
+    )
+    assert len(one) == len(two) + 1 == 3
+
+
+def test_what_the_square_holds_for_its_size():
+    words = RECORD["state"]["linear"] // RECORD["state"]["softmax"]
+    best = max(percent("linear", 64)) * 64 / 100
+    assert (words, words // 2) == (8, 4)
+    says(
+        NAME,
+        "In 544 numbers a cache holds eight words, four pairs, and nothing else. The best square "
+        f"recalls about {best:.0f} of 64.",
+    )
+
+
+def test_costs():
+    by = {(row["mixer"], row["S"]): row for row in RECORD["cost"]}
+    far = 16384
+    times = by["softmax", far]["numbers"] / by["linear", far]["numbers"]
+    says(
+        NAME,
+        f"At 16,384 words the cache holds {times:.0f} times as many numbers as the square, and its "
+        f"step takes {by['softmax', far]['median']:.0f} times as long as at 256.",
+    )
+    for name in ("linear", "scan"):
+        assert 0.8 < by[name, far]["median"] < 1.25, "they do not notice the length"
+
+
+def test_the_tables_examples_are_so_in_transformers():
+    config = Gemma3TextConfig(num_hidden_layers=24)
+    kinds = [kind == "sliding_attention" for kind in config.layer_types]
+    assert kinds == [layer % 6 != 5 for layer in range(24)]
+    kinds = JambaConfig(num_hidden_layers=32).layers_block_type
+    assert kinds.count("attention") * 8 == len(kinds)
+    assert "shared_experts" in source_of(DeepseekV2Moe)
+    assert "kv_lora_rank" in source_of(DeepseekV2Attention)
+    assert "q_norm" in source_of(Qwen3Attention)
+
+
+def source_of(thing):
+    return inspect.getsource(thing)
+
+
+def test_windows_in_five_layers_of_six():
+    share = names()["share"]
+    assert round(100 * share) == pytest.approx(100 * (5 * 1024 + 131072) / (6 * 131072), abs=0.5)
