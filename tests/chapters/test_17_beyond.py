@@ -18,7 +18,8 @@ from pieces.attention import Sums, elu_plus_one, linear_attention
 from pieces.book import measured
 from pieces.book.ask import question
 from pieces.book.figures import beyond as figures
-from pieces.widgets import CacheMeter
+from pieces.widgets import LinearState
+from widgets.linear_state.expected import Memory, read
 
 NAME = "17_beyond"
 RECORD = measured.record_of("associative_recall")
@@ -55,10 +56,20 @@ def orthogonal(K=16):
     return int(torch.linalg.matrix_rank(torch.randn(100, K).double()))
 
 
+def pairs():
+    """The pairs that the widget begins with."""
+    return read({"text": LinearState().text})[0]
+
+
+def known(size):
+    """How many of them linear attention answers right, with so many numbers in a key."""
+    return Memory(pairs(), size).known()[1]
+
+
 ANSWERS = {
     "17.a": lambda: round(mean("linear", 64)),
     "17.2": first_word,
-    "17.1": lambda: 131_072 / 1_024,
+    "17.1": lambda: known(8),
     "17.3": stops,
     "17.5": orthogonal,
 }
@@ -72,8 +83,9 @@ def names():
 
 def test_slips_are_what_they_say():
     slips = {name: [number for number, _ in question(name)["slips"]] for name in ANSWERS}
-    meter = CacheMeter(context=131_072, window=1_024)
-    assert slips["17.1"] == [128 * meter.n_heads // meter.n_kv_heads, 64 // meter.n_kv_heads]
+    assert slips["17.1"] == [16, 16 - known(8)]
+    assert known(16) == 16
+    assert Memory(pairs(), 8).known()[0] == 16, "attention"
     assert slips["17.2"] == [64 * 64 / 128, 65, 64, 64 * 64 + 64]
     assert 64 * 65 > 64 * 64 + 64 - 64 >= 64 * 64, "65 words of keys alone"
     chance = round(100 / RECORD["values"])

@@ -20,6 +20,7 @@ from pieces.widgets.flash_tiles import FlashTiles as FlashTiles
 from pieces.widgets.gradient_flow import GradientFlow as GradientFlow
 from pieces.widgets.head_splitter import HeadSplitter as HeadSplitter
 from pieces.widgets.hidden_units import HiddenUnits as HiddenUnits
+from pieces.widgets.linear_state import LinearState as LinearState
 from pieces.widgets.mask_explorer import MaskExplorer as MaskExplorer
 from pieces.widgets.model_table import ModelTable as ModelTable
 from pieces.widgets.norm_axes import NormAxes as NormAxes
