@@ -10,7 +10,7 @@ from oracle import maps, right, same_bars, same_map, says
 from pieces.attention import linear_attention
 
 SHOWN = """(root) => ({
-  names: [...root.querySelectorAll(".l-names button")].map((b) => [b.textContent, b.ariaPressed, b.ariaLabel, b.disabled]),
+  names: [...root.querySelectorAll(".l-names button")].map((b) => [b.textContent, b.ariaPressed, b.ariaLabel, b.ariaDisabled === "true"]),
   asking: !root.querySelector(".l-ask").hidden, at: root.querySelector(".p-play-at").textContent,
   said: root.querySelector(".p-say").textContent, note: root.querySelector(".p-typed-note").textContent,
   heads: [...root.querySelectorAll(".p-bar-head span")].map((one) => one.textContent),
@@ -89,7 +89,7 @@ def linear_state(root, s):
     size, step = s["size"], min(s["step"], len(pairs))
     memory = Memory(pairs[:step], size)
     asked = min(s["asked"], max(1, step)) - 1
-    right(shown["at"] == f"{many(step, 'pair')} of {len(pairs)}", shown["at"])
+    right(shown["at"] == f"{step} of {len(pairs)}", shown["at"])
     right(shown["field"] == s["text"], shown["field"])
     note = (f"Not a pair of two words: {', '.join(f'“{one}”' for one in loose)}. " if loose else "") + (
         f"There is room for 24 pairs; {over} more {'is' if over == 1 else 'are'} left out. " if over else "")  # fmt: skip

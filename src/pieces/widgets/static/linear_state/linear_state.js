@@ -10,7 +10,7 @@ const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const [ROWS, CELL] = [5, 16]; // bars: the best matches; px of a cell
 const WORDS = {
   title: "A cache that grows, a square that stays", player: "Pairs read",
-  at: (n, of) => `${many(n, "pair")} of ${of}`,
+  at: (n, of) => `${n} of ${of}`,
   size: "numbers in a key",
   typed: "Pairs of a name and a word, with commas between",
   hint: "Names and what they have. Change them, or write on.",
@@ -85,7 +85,7 @@ function render({ model, el }) {
 
   const pressed = (event) => {
     const at = Number(event.target.closest("button")?.dataset.at);
-    if (at) put({ asked: at });
+    if (at && at <= step) put({ asked: at });
   };
   names.addEventListener("click", pressed);
   let listed = "";
@@ -105,7 +105,7 @@ function render({ model, el }) {
       });
     }
     [...names.children].forEach((one, n) => {
-      one.disabled = n >= step;
+      one.setAttribute("aria-disabled", String(n >= step));
       one.setAttribute("aria-pressed", String(n === asked && n < step));
     });
   }
