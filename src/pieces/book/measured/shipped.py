@@ -13,6 +13,7 @@ NAMES = (
     "associative_recall",
     "attention_cost",
     "bend_speed",
+    "classroom",
     "expert_load",
     "expert_speed",
     "hidden_units",

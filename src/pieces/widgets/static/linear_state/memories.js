@@ -36,7 +36,7 @@ export function pairsOf(text, size) {
 }
 
 /** What a key reads from a square: kᵀ S. @param {number[]} key @param {number[][]} square */
-export const readFrom = (key, square) =>
+const readFrom = (key, square) =>
   square[0].map((_, j) => key.reduce((all, k, i) => all + k * square[i][j], 0));
 
 /**
