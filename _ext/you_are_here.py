@@ -18,9 +18,11 @@ import live_widgets
 from pieces.book.small_model import size, small_model
 from pieces.book.thread import ChapterPlace, chapter_places, links, place_of
 from pieces.trained import load, path_of
+from reading_time import told
 
 TITLE = re.compile(r"</h1>")
-ENTRY = re.compile(r"<dt>(?P<number>\d+) ·(?P<rest>.*?)</dt>", re.S)
+ENTRY = re.compile(r"<dt>(?P<number>\d+) ·(?P<rest>.*?)</dt>(?P<told>\s*<dd>.*?)</p>\s*</dd>", re.S)
+PAGE = re.compile(r'href="chapters/(\w+)\.html"')
 KEY = re.compile(r'<div class="front-key[^>]*>')
 
 WHOLE = ChapterPlace("the whole model", (), "", chapter_places()[15].text)
@@ -62,11 +64,17 @@ def link(place, kind, inner):
     return f'<a class="here {kind}" href="{html.escape(address(place))}" {data}>{inner}</a>'
 
 
-def shown(place):
+def shown(place, time):
     """Return the two forms of the mark: above the contents, and under the title."""
     words = f'<span class="here-words">You are here: <b>{html.escape(place.name)}</b></span>'
+    words = f'<span class="here-text">{words}<span class="here-time">{time}</span></span>'
     whole, small = svg(place, group(place)), svg(place, '<use href="#here"/>')
     return link(place, "here-side", words + whole), link(place, "here-strip", small + words)
+
+
+def time_of(app, pagename, place):
+    """Return how long a chapter takes, in words."""
+    return told(Path(app.srcdir) / f"{pagename}.ipynb", place)
 
 
 def of_page(pagename):
@@ -78,28 +86,31 @@ def of_page(pagename):
 def mark_contents(app, pagename, templatename, context, doctree):
     """Hand the mark to the template beside the page, before the theme asks which are empty."""
     if place := of_page(pagename):
-        context["here"] = shown(place)[0]
+        context["here"] = shown(place, time_of(app, pagename, place))[0]
 
 
 def mark_title(app, pagename, templatename, context, doctree):
     """Put the mark under the title of a chapter, and the key on the front page."""
     body = context.get("body", "")
     if pagename == "index":
-        context["body"] = keyed(body)
+        context["body"] = keyed(app, body)
     if place := of_page(pagename):
         write_state(app, place.model)
-        strip = shown(place)[1]
+        strip = shown(place, time_of(app, pagename, place))[1]
         context["body"] = TITLE.sub(lambda end: end[0] + strip, body, count=1)
 
 
-def keyed(body):
+def keyed(app, body):
     """Return the front page with the picture beside its list of chapters, each part named."""
 
     def entry(match):
         place = chapter_places()[int(match["number"])]
+        page = f"chapters/{PAGE.search(match['rest'])[1]}"
+        time = f'<span class="front-time">{time_of(app, page, place)}</span>'
         name = f'<span class="front-at">{html.escape(place.name)}</span>'
         lit = " ".join(place.lit)
-        return f'<dt data-lit="{lit}">{match["number"]} ·{match["rest"]} {name}</dt>'
+        head = f'<dt data-lit="{lit}">{match["number"]} ·{match["rest"]} {name}</dt>'
+        return f"{head}{match['told']} {time}</p></dd>"
 
     whole = svg(WHOLE, group(WHOLE))
     return ENTRY.sub(entry, KEY.sub(lambda place: f"{place[0]}{whole}", body))

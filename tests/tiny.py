@@ -160,13 +160,50 @@ def config_of(family: str, seed: int):
 
 @functools.cache
 def theirs(family: str, seed: int = 0) -> nn.Module:
-    """Their model. No weight is left at 0 or 1, so that each of them matters."""
+    """Their model, its weights drawn."""
     torch.manual_seed(seed)
-    model = getattr(hf, FAMILIES[family][1])(config_of(family, seed)).eval()
+    return shaken(getattr(hf, FAMILIES[family][1])(config_of(family, seed)).eval())
+
+
+def shaken(model: nn.Module) -> nn.Module:
+    """No weight left at 0 or 1, so that each of them matters."""
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.25)
     return model
+
+
+def their_bert(kind: str, seed: int, **changes) -> nn.Module:
+    """Their BERT, drawn from the seed in the same way."""
+    draw = random.Random(seed)
+    heads = draw.choice([1, 3, 5])
+    config = hf.BertConfig(**{
+        "vocab_size": 37, "hidden_size": heads * draw.choice([4, 7]), "num_attention_heads": heads,
+        "intermediate_size": draw.choice([17, 40]), "num_hidden_layers": draw.choice([1, 3]),
+        "max_position_embeddings": 30, "type_vocab_size": draw.choice([2, 3]),
+        "hidden_act": ["gelu", "relu", "gelu_new"][seed % 3],
+        "layer_norm_eps": draw.choice([1e-12, 1e-3]),
+    } | changes)  # fmt: skip
+    torch.manual_seed(seed)
+    model = getattr(hf, kind)(config).eval()
+    return shaken(model)
+
+
+def their_t5(seed: int, **changes) -> nn.Module:
+    """Their T5, drawn from the seed in the same way."""
+    draw = random.Random(seed)
+    layers = draw.choice([1, 2])
+    config = hf.T5Config(**{
+        "vocab_size": 37, "d_model": draw.choice([12, 20]), "d_kv": draw.choice([5, 8]),
+        "d_ff": draw.choice([17, 40]), "num_layers": layers, "num_decoder_layers": layers,
+        "num_heads": draw.choice([1, 3]), "relative_attention_num_buckets": draw.choice([8, 12]),
+        "relative_attention_max_distance": draw.choice([9, 16]), "pad_token_id": 0,
+        "eos_token_id": 1, "decoder_start_token_id": 0, "layer_norm_epsilon": 1e-6,
+        "feed_forward_proj": ["relu", "gated-gelu"][seed % 2], "tie_word_embeddings": seed % 2 == 0,
+    } | changes)  # fmt: skip
+    torch.manual_seed(seed)
+    model = hf.T5ForConditionalGeneration(config).eval()
+    return shaken(model)
 
 
 def tokens(B: int = 2, T: int = 13) -> torch.Tensor:

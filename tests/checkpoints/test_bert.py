@@ -1,6 +1,5 @@
 """BERT against transformers, and back."""
 
-import random
 from dataclasses import replace
 
 import pytest
@@ -10,29 +9,12 @@ import lazily
 from pieces import masks
 from pieces.checkpoints import from_folder, from_transformers, to_transformers
 from pieces.models.bert import bert_masked_lm
+from tiny import their_bert as theirs
 
 hf = lazily.Module("transformers")
 
 KINDS = ("BertModel", "BertForMaskedLM")
 EACH = pytest.mark.parametrize("kind", KINDS)
-
-
-def theirs(kind, seed, **changes):
-    draw = random.Random(seed)
-    heads = draw.choice([1, 3, 5])
-    config = hf.BertConfig(**{
-        "vocab_size": 37, "hidden_size": heads * draw.choice([4, 7]), "num_attention_heads": heads,
-        "intermediate_size": draw.choice([17, 40]), "num_hidden_layers": draw.choice([1, 3]),
-        "max_position_embeddings": 30, "type_vocab_size": draw.choice([2, 3]),
-        "hidden_act": ["gelu", "relu", "gelu_new"][seed % 3],
-        "layer_norm_eps": draw.choice([1e-12, 1e-3]),
-    } | changes)  # fmt: skip
-    torch.manual_seed(seed)
-    model = getattr(hf, kind)(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.25)
-    return model
 
 
 def assert_close(ours, expected):

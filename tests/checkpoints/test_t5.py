@@ -1,7 +1,5 @@
 """T5 against transformers: encoder, decoder, cached, in chunks, generated."""
 
-import random
-
 import pytest
 import torch
 
@@ -10,29 +8,11 @@ from pieces import masks
 from pieces.beam_search import beam_search
 from pieces.checkpoints import from_folder, from_transformers
 from pieces.generate import generate
+from tiny import their_t5 as theirs
 
 hf = lazily.Module("transformers")
 
 SEEDS = range(4)
-
-
-def theirs(seed, **changes):
-    draw = random.Random(seed)
-    layers = draw.choice([1, 2])
-    config = hf.T5Config(**{
-        "vocab_size": 37, "d_model": draw.choice([12, 20]), "d_kv": draw.choice([5, 8]),
-        "d_ff": draw.choice([17, 40]), "num_layers": layers, "num_decoder_layers": layers,
-        "num_heads": draw.choice([1, 3]), "relative_attention_num_buckets": draw.choice([8, 12]),
-        "relative_attention_max_distance": draw.choice([9, 16]), "pad_token_id": 0,
-        "eos_token_id": 1, "decoder_start_token_id": 0, "layer_norm_epsilon": 1e-6,
-        "feed_forward_proj": ["relu", "gated-gelu"][seed % 2], "tie_word_embeddings": seed % 2 == 0,
-    } | changes)  # fmt: skip
-    torch.manual_seed(seed)
-    model = hf.T5ForConditionalGeneration(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.25)
-    return model
 
 
 def assert_close(ours, expected):

@@ -19,6 +19,7 @@ class ChapterPlace:
     part: str
     text: str
     leads: tuple[str, ...] = ()
+    needs: tuple[int, ...] = ()
     model: str = "stories_llama"
 
 
@@ -26,7 +27,7 @@ class ChapterPlace:
 def chapter_places() -> dict[int, ChapterPlace]:
     """Return the place of each chapter, by its number."""
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))["chapters"]
-    lists = ("lit", "leads")
+    lists = ("lit", "leads", "needs")
     return {
         int(number): ChapterPlace(**{k: tuple(v) if k in lists else v for k, v in line.items()})
         for number, line in table.items()

@@ -224,10 +224,7 @@ class TestFillMask:
     @pytest.mark.parametrize("junk", ["", "null", "{}", "[[1]]", "not json", "[1,2,3,4,5]"])
     def test_a_spoilt_memory_is_forgotten(self, bench, junk):
         widget = band()
-        write = (
-            "localStorage.setItem('pieces:' + location.pathname + ':mask:Causal, window 2.',"
-            f" {junk!r})"
-        )
+        write = f"localStorage.setItem('pieces:mask:Causal, window 2.', {junk!r})"
         with opened(bench.chromium, bench.url(widget), init=write) as page:
             assert check(page).startswith("✗ 9 cells")
             assert page.record.errors == []

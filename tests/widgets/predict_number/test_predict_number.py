@@ -50,6 +50,15 @@ class TestPredictNumber:
             assert "0.25" not in said.replace("−0.25", ""), "the answer is not given away"
             assert state(page, widget)["correct"] is False
 
+    def test_a_wide_tolerance_is_the_answers_alone(self, bench):
+        widget = quarter(answer=184, tolerance=60, slips=[(64, "The root."), (2, "Two.")])
+        with bench.show(widget) as page:
+            for typed, hint in (("64", True), ("66", True), ("100", False), ("120", False)):
+                assert answer_with(page, typed).endswith("The root." if hint else "Halve a half.")
+            assert answer_with(page, "2").endswith("Two.")
+            assert answer_with(page, "5").endswith("Halve a half.")
+            assert answer_with(page, "130").startswith("✓")
+
     def test_a_typical_slip_is_diagnosed(self, bench):
         slips = [(4, "That is the inverse."), (0.5, "That is a half.")]
         widget = quarter(slips=slips)

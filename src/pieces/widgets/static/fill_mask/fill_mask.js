@@ -21,7 +21,7 @@ function render({ model, el }) {
   const view = frame(el, { title: other ? WORDS.cells : WORDS.title, name: "fill-mask", heading: false });
   const side = (list) => Math.min(12, Math.max(1, Array.isArray(list) ? list.length : 0));
   const [T, S] = [side(model.get("answer")), side(model.get("answer")?.[0])];
-  const kept = remembered(`mask:${read(model, "question")}`);
+  const kept = remembered("mask", read(model, "question"));
   let filled = sized(kept.read()) ?? Array.from({ length: T }, () => Array(S).fill(false));
   let marks = null;
   const tries = new Set(); // the same wrong mask twice is one try
@@ -55,7 +55,10 @@ function render({ model, el }) {
     const errors = wrong().flat().filter(Boolean).length;
     if (errors) tries.add(JSON.stringify(filled));
     if (errors) verdict("wrong", WORDS.count(errors, diagnosis() || read(model, "hint")).trim());
-    else verdict("right", WORDS.right(read(model, "why")));
+    else {
+      kept.solve();
+      verdict("right", WORDS.right(read(model, "why")));
+    }
     reveal.hidden = !errors || tries.size < TRIES;
     report(model, { correct: errors === 0, filled });
   }

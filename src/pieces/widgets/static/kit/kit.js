@@ -141,11 +141,22 @@ export const legend = (...entries) =>
   h("ul", { class: "p-legend" }, ...entries.map(([role, word]) =>
     h("li", {}, h("i", { "data-role": role }), word)));
 
-/** What a reader typed, kept on this machine: nothing typed is lost by a reload. */
-export function remembered(key) {
-  const place = `pieces:${location.pathname}:${key}`;
+/**
+ * What a reader typed, kept on this machine by the question it answers: nothing typed is lost by a
+ * reload. What was right once stays so: `solve` notes it. The page "Your answers" reads both.
+ * @param {string} kind @param {string} question
+ */
+export function remembered(kind, question) {
+  const get = (/** @type {string} */ place) => {
+    try { return localStorage.getItem(place); } catch { return null; }
+  };
+  const set = (/** @type {string} */ place, /** @type {string} */ text) => {
+    try { localStorage.setItem(place, text); } catch { /* a private window keeps nothing */ }
+  };
+  const [typed, right] = [`pieces:${kind}:${question}`, `pieces:right:${question}`];
   return {
-    read() { try { return localStorage.getItem(place); } catch { return null; } },
-    write(text) { try { localStorage.setItem(place, text); } catch { /* a private window keeps nothing */ } },
+    read: () => get(typed),
+    write: (/** @type {string} */ text) => set(typed, text),
+    solve: () => set(right, get(typed) ?? ""),
   };
 }

@@ -9,6 +9,7 @@ const WORDS = {
   wrong: (number, hint) => `✗ Not ${number}. ${hint}`,
   shown: (number, why) => `The answer is ${number}. ${why}`,
 };
+const SLIP = 0.05; // how near to a slip's own size a number is that slip
 const TRIES = 2; // wrong answers after which the right one may be seen
 
 /** A number as a reader would write it: 17, not 17.000, and a whole one in full, 1,048,576. */
@@ -42,7 +43,7 @@ function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "predict-number", heading: false });
   view.details.remove();
   const question = h("p", { class: "p-question" });
-  const kept = remembered(`predict:${read(model, "question")}`);
+  const kept = remembered("predict", read(model, "question"));
   const input = h("input", {
     type: "text", inputmode: "decimal", autocomplete: "off", class: "p-number", "aria-label": WORDS.yours,
     oninput: () => { kept.write(input.value); input.removeAttribute("aria-invalid"); verdict("", ""); },
@@ -69,6 +70,7 @@ function render({ model, el }) {
       || (!slip && tolerance > 0 && rounds(input.value, number, answer)));
     input.setAttribute("aria-invalid", String(!finite));
     if (finite && !right) wrong.add(number);
+    if (right) kept.solve();
     reveal.hidden = right || wrong.size < TRIES;
     verdict(right ? "right" : "wrong", !finite ? WORDS.ask
       : !right ? WORDS.wrong(readable(number), slip || read(model, "hint") || WORDS.again)
@@ -78,13 +80,13 @@ function render({ model, el }) {
   }
   /**
    * What is said to a typical slip: the nearest of those that are as near as a right answer would
-   * have to be.
+   * have to be, and within a twentieth of their own size. A wide tolerance is the answer's alone.
    */
   function diagnosis(number, tolerance) {
     const slips = Array.isArray(model.get("slips")) ? model.get("slips") : [];
     const off = ([slip]) => Math.abs(number - slip);
     const [near] = [...slips].sort((a, b) => off(a) - off(b));
-    return near && off(near) <= tolerance + 1e-12 ? near[1] : "";
+    return near && off(near) <= Math.min(tolerance, Math.abs(near[0]) * SLIP) + 1e-12 ? near[1] : "";
   }
   function show() {
     const answer = known("answer");
