@@ -38,8 +38,8 @@ class FlashTiles(PieceWidget):
         columns: keys in a block, 1 to 12.
         mask: "none" or "causal", for which whole tiles are left out.
         late: whether the last key is three times as long, so that the largest score may come last.
-        step: tiles that are done.
-        row: the query that is worked out, from 1; 0 is the first of its block.
+        step: tiles that are done; one more than there are: each finished row is divided.
+        row: the query that is worked out, from 1; 0 is the first of the block in memory.
 
     Read back:
         tiles: how many there are to do.
@@ -62,7 +62,7 @@ class FlashTiles(PieceWidget):
     columns = Count(2, 1, MOST)
     mask = Choice("none", ("none", "causal"))
     late = Switch(False)
-    step = Count(1, 0, MOST * MOST)
+    step = Count(1, 0, MOST * MOST + 1)
     row = Count(0, 0, MOST)
     tiles = Result()
     kept = Result()

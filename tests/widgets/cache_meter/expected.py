@@ -29,6 +29,10 @@ SHOWN = """(root) => {
         facts: [...row.querySelectorAll(".p-scheme-fact")].map(text),
         chosen: row.ariaPressed, on: row.classList.contains("p-on"), bursts: row.classList.contains("p-bursts") };
     }),
+    legend: [...root.querySelectorAll(".p-legend li")].map(text),
+    signs: ["card", "was"].map((name) => [`.p-key-${name}`, `.p-bar-${name}`].map((one) => {
+      const node = root.querySelector(one);
+      return node && getComputedStyle(node).background; })),
     work: [...root.querySelectorAll(".p-work li:not([hidden])")].map(text),
     said: text(root.querySelector(".p-say")),
     marks: ["n_kv_heads", "active"].map((name) => text(root.querySelector(`[data-trait=${name}] .p-mark`))),
@@ -125,7 +129,7 @@ def work(scheme, s, c):
         f"one step ({gigabytes(s['active'])} + {in_bytes(c['cache'])}) / {rate} = "
         f"{short(1000 * c['step']).strip()} ms or more{', if it fitted' * bursts(s, c)}",
         f"operations {products} · {c['tokens']:,} = {short(c['operations'])}, {a_byte} for each byte "
-        "read",
+        "of the cache",
     ]
 
 
@@ -153,14 +157,24 @@ def same_bar(row, s, c, before):
     right(row["bursts"] == (over > 0), f"{row['name']} bursts: {row['bursts']}")
 
 
+def same_legend(shown, s):
+    """Each sign that a bar can show has its word; the two lines look there as in the bars."""
+    words = ["weights", "cache", "what does not fit, shortened",
+             f"the card’s end, {gigabytes(s['memory'])}", "the cache before"]  # fmt: skip
+    right(shown["legend"] == words, shown["legend"])
+    (card, end), (before, was) = shown["signs"]
+    right([card, before] == [end, was] and card != before, f"other lines: {shown['signs']}")
+
+
 def cache_meter(root, s):
     """Bars, facts, arithmetic, sentence, table, and what Python reads."""
     s, shown = fitted(s), root.evaluate(SHOWN)
     costs = {scheme: counted(scheme, s) for scheme in NAMES}
     notes = {"full": f"G = H = {s['n_heads']}", "grouped": f"G = {s['G']}", "single": "G = 1",
-             "window": f"w = {s['window']:,}",
+             "window": f"w = {s['window']:,}, G = {s['G']}",
              "latent": f"C + R = {s['latent'] + s['carried']}"}  # fmt: skip
     right([row["scheme"] for row in shown["rows"]] == list(NAMES), shown["rows"])
+    same_legend(shown, s)
     for row in shown["rows"]:
         scheme, c = row["scheme"], costs[row["scheme"]]
         right([row["name"], row["note"]] == [NAMES[scheme], notes[scheme]], row)

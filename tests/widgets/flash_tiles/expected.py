@@ -17,7 +17,14 @@ SHOWN = """(root) => {
       [c.dataset.cell, c.dataset.state, text(c), c.title, c.style.backgroundColor, c.classList.contains("p-on")]),
     keys: [...root.querySelectorAll(".p-tile-key")].map(text),
     queries: [...root.querySelectorAll(".p-tile-query")].map((q) =>
-      [text(q), q.classList.contains("p-in-block"), q.ariaPressed, q.ariaLabel]),
+      [text(q), q.classList.contains("p-in-block"), q.classList.contains("p-on"), q.ariaPressed, q.ariaLabel]),
+    frame: (() => { const one = root.querySelector(".p-tile-frame");
+      if (one.hidden) return null;
+      const edge = one.getBoundingClientRect();
+      return [...root.querySelectorAll(".p-tile-cell")].filter((c) => { const box = c.getBoundingClientRect();
+        return box.left > edge.left - 1 && box.right < edge.right + 1 && box.top > edge.top - 1
+          && box.bottom < edge.bottom + 1; }).map((c) => c.dataset.cell); })(),
+    legend: [...root.querySelector(".p-legend").children].map(text),
     kept: [...root.querySelectorAll(".p-kept tbody tr")].map((row) => ({ state: row.dataset.state,
       on: row.classList.contains("p-on"), name: text(row.cells[0]),
       cells: [...row.cells].slice(1).map((c) => [text(c), c.classList.contains("p-moved"), c.title]) })),
@@ -63,22 +70,31 @@ def world(s):
     if s["late"]:
         K[-1] *= 3
     T, S = len(Q), len(K)
-    seen = masks.causal(T, S) if s["mask"] == "causal" else masks.full(T, S)
+    seen = torch.ones(T, S).bool()
+    if s["mask"] == "causal":  # the last query stands at the last key; there may be fewer keys
+        seen = masks.causal(max(T, S))[-T:, -S:]
     every = tiles(s, seen)
-    step = min(s["step"], len(every))
+    step = min(s["step"], len(every) + 1)
     output = attention(Q[None, None], K[None, None], V[None, None], mask=seen)[0][0, 0]
     return {"Q": Q, "K": K, "V": V, "seen": seen, "tiles": every, "step": step, "output": output,
-            "scores": Q @ K.T / math.sqrt(Q.shape[1]), "now": every[step - 1] if step else None}  # fmt: skip
+            "scores": Q @ K.T / math.sqrt(Q.shape[1]), "end": step > len(every),
+            "now": every[step - 1] if 0 < step <= len(every) else None}  # fmt: skip
 
 
 def open_keys(w, i, keys):
     return [j for j in keys if w["seen"][i, j]]
 
 
+def latest(w, i):
+    """The number, from 1, and the keys of the tile that query i has met last; (0, ()) before its first."""
+    met = [(n, tile[1]) for n, tile in enumerate(w["tiles"][: w["step"]], 1) if i in tile[0]]
+    return met[-1] if met else (0, ())
+
+
 def before_and_now(w, i):
-    """What query i keeps before the tile in memory and after it."""
+    """What query i keeps before the tile that it met last and after it."""
     done = [j for tile in w["tiles"][: w["step"]] if i in tile[0] for j in tile[1]]
-    old = [j for j in done if j not in w["now"][1]]
+    old = [j for j in done if j not in latest(w, i)[1]]
     return tuple(carried(w["scores"][i], w["V"], open_keys(w, i, keys)) for keys in (old, done))
 
 
@@ -104,15 +120,23 @@ def flash_tiles(root, s):
     queries, keys = names(s, len(w["Q"])), names(s, len(w["K"]))
     keys = [*keys[:-1], f"{keys[-1]} × 3"] if s["late"] else keys
     right(shown["keys"] == keys, shown["keys"])
-    right(shown["at"] == f"{w['step']} of {len(w['tiles'])}", shown["at"])
+    at = "divided" if w["end"] else f"tile {w['step']} of {len(w['tiles'])}"
+    right(shown["at"] == at, shown["at"])
+    words = ["in memory now", "forgotten", "still to come", "hidden by the mask",
+             "changed by this tile"]  # fmt: skip
+    right(shown["legend"] == words, shown["legend"])
     block = w["now"][0] if w["now"] else []
-    i = followed(root, s, block)
-    for n, (name, inside, pressed, label) in enumerate(shown["queries"]):
+    i = followed(root, s, w)
+    marked = i if w["step"] or 0 < s["row"] <= len(queries) else None
+    for n, (name, inside, on, pressed, label) in enumerate(shown["queries"]):
         right([name, inside] == [queries[n], n in block], f"{name}: in the block {inside}")
-        right(pressed == str(bool(block) and n == i).lower(), f"{name}: pressed {pressed}")
+        right(on == (n == marked), f"{name} is followed: {on}")
+        right(pressed == str(n == s["row"] - 1).lower(), f"{name}: pressed {pressed}")
         right(label == f"Work out the row of {name}", label)
-    same_board(shown["cells"], w, queries, keys, i if block else None)
-    same_kept(shown, w, s, queries, i)
+    framed = [f"{a},{b}" for a in block for b in w["now"][1]] if w["now"] else None
+    right(shown["frame"] == framed, f"the frame is around {shown['frame']}, not {framed}")
+    same_board(shown["cells"], w, queries, keys, marked)
+    same_kept(shown, w, s, queries, marked)
     same_work(shown, w, queries, i)
     same_table(root, w, queries)
     same_sentence(shown["said"], s, w, queries, keys, i)
@@ -128,8 +152,10 @@ def flash_tiles(root, s):
         right(near, f"the finished row {n}: {got}, not {w['output'][n]}")
 
 
-def followed(root, s, block):
-    """The query that is worked out: the one pointed at, the one chosen, or the first of its block."""
+def followed(root, s, w):
+    """The query that is worked out: the one pointed at, the one chosen, or the first of the last block."""
+    rows = range(len(w["Q"]))
+    block = w["now"][0] if w["now"] else rows if w["end"] else []
     focused = root.locator(".p-tile-query:focus")
     if focused.count():
         at = root.locator(".p-tile-query").evaluate_all(
@@ -137,7 +163,9 @@ def followed(root, s, block):
         )
         if at in block:
             return at
-    return s["row"] - 1 if s["row"] - 1 in block else block[0] if block else 0
+    if s["row"] - 1 in rows:
+        return s["row"] - 1
+    return (w["now"] or w["tiles"][-1])[0][0]
 
 
 def same_board(cells, w, queries, keys, row):
@@ -169,7 +197,7 @@ def same_kept(shown, w, s, queries, i):
     for n, row in enumerate(shown["kept"]):
         state = "now" if n in block else "done" if n in done else "next"
         right([row["name"], row["state"]] == [queries[n], state], row)
-        right(row["on"] == (n == i and bool(block)), f"{row['name']} is followed: {row['on']}")
+        right(row["on"] == (n == i), f"{row['name']} is followed: {row['on']}")
         values = [None, None, *([None] * w["V"].shape[1])]
         was = None
         if state == "now":
@@ -183,9 +211,9 @@ def same_kept(shown, w, s, queries, i):
         elif state == "done":
             values[2:] = w["output"][n].tolist()
         for c, ((text, moved, title), value) in enumerate(zip(row["cells"], values, strict=True)):
-            right(
-                text == "" if value is None else says(text, value, 2), f"{n}, {c}: {text}, {value}"
-            )
+            empty = "o / ℓ" if state == "done" and c == 1 else ""
+            told = text == empty if value is None else says(text, value, 2)
+            right(told, f"{n}, {c}: {text}, {value}")
             other = was is not None and abs(was[c] - value) > 1e-6
             right(moved == other, f"{row['name']}, {c}: moved {moved}")
             told = says(title.removeprefix("was "), was[c], 2) if other else title == ""
@@ -212,16 +240,14 @@ def same_table(root, w, queries):
 
 def same_work(shown, w, queries, i):
     """Run each line of the arithmetic: what is written left of the last = gives what stands there."""
-    right(
-        shown["title"] == (f"The row of “{queries[i]}” in this tile" if w["now"] else ""),
-        shown["title"],
-    )
-    opened = open_keys(w, i, w["now"][1]) if w["now"] else []
-    if not opened:
-        return right(shown["work"] == [], shown["work"])
+    at, columns = latest(w, i)
+    title = f"The row of “{queries[i]}” in "
+    title += "this tile" if at == w["step"] else f"tile {at}, its last"
+    right(shown["title"] == (title if at else ""), shown["title"])
+    opened = open_keys(w, i, columns)
     (m0, *_), (m, total, o) = before_and_now(w, i)
-    wanted = {"m": m, "ℓ": total, "o, first number": float(o[0])}
-    if w["now"][3]:
+    wanted = {"m": m, "ℓ": total, "o, first number": float(o[0])} if opened else {}
+    if i in finished(w) and total:
         wanted["o / ℓ"] = float(w["output"][i, 0])
     right(len(shown["work"]) == len(wanted), shown["work"])
     for line, (name, value) in zip(shown["work"], wanted.items(), strict=True):
@@ -254,17 +280,26 @@ def alike(said, wanted):
 
 def same_sentence(said, s, w, queries, keys, i):
     n = len(w["tiles"])
-    if not w["now"]:
+    if not w["step"]:
         cut = "; those that the mask hides are left out" if s["mask"] == "causal" else ""
         return right(
             said == f"There are {n} tiles to do, row by row{cut}. Press Play, or step.", said
         )
+    if w["end"]:
+        end = "Each o has been divided by its ℓ. The result is exactly that of the plain equation."
+        return right(said == end, said)
     rows, columns, _, last = w["now"]
     meet = "meet" if len(rows) > 1 else "meets"
     text = f"Tile {w['step']} of {n}: {listed([queries[a] for a in rows])} {meet} "
     text += f"{listed([keys[a] for a in columns])}. "
     (m0, _, _), (m, _, _) = before_and_now(w, i)
     name, to = f"“{queries[i]}”", fixed(m, 2)
+    if i not in rows:
+        first = next((n for n, tile in enumerate(w["tiles"], 1) if i in tile[0]), None)
+        text += (f"The row of {name} is finished." if i in finished(w)
+                 else f"{name} has to wait: its row begins with tile {first}." if first
+                 else f"The mask hides every key from {name}.")  # fmt: skip
+        return right(said == text, f"{said!r}, not {text!r}")
     if not open_keys(w, i, columns):
         text += f"{name} sees none of these keys. "
     elif m0 == -math.inf:

@@ -17,7 +17,7 @@ TestOracle = trials(__file__)
 @pytest.mark.parametrize(
     ("given", "named"),
     [({"rows": 0}, "rows"), ({"columns": 13}, "columns"), ({"mask": "window"}, "mask"),
-     ({"step": -1}, "step"), ({"row": 13}, "row"), ({"Q": [[1.0] * 7]}, "Q"), ({"Q": []}, "Q"),
+     ({"step": -1}, "step"), ({"step": 146}, "step"), ({"row": 13}, "row"), ({"Q": [[1.0] * 7]}, "Q"), ({"Q": []}, "Q"),
      ({"Q": [[0.0]] * 13}, "Q"), ({"K": [[1.0] * 3] * 8}, "K"), ({"V": [[1.0] * 4] * 7}, "V"),
      ({"Q": [[21.0] * 4]}, "Q"), ({"late": 1}, "late"), ({"words": ["a"] * 13}, "words")],
 )  # fmt: skip
@@ -31,11 +31,12 @@ def test_stepped_to_the_end_it_is_attention(bench):
     Q, K, V = (torch.tensor(m)[None, None].double() for m in (widget.Q, widget.K, widget.V))
     with recorded(bench, widget) as page:
         on = page.get_by_role("button", name="Step on")
-        for step in range(1, 17):
+        for step in range(1, 18):
             on.click()
             assert state(page, widget)["step"] == step
             check(page, widget)
         assert on.is_disabled()
+        assert page.locator(".p-play-at").inner_text() == "divided"
         output = torch.tensor(state(page, widget)["output"]).double()
     torch.testing.assert_close(output, attention(Q, K, V)[0][0, 0])
     torch.testing.assert_close(output, flash_attention(Q, K, V, block_size=2)[0, 0])
@@ -45,9 +46,9 @@ def test_plays_to_the_end_and_rests(bench):
     widget = FlashTiles(step=0, rows=8, columns=4)
     with recorded(bench, widget) as page:
         page.get_by_role("button", name="Play").click()
-        page.wait_for_function("document.querySelector('.p-play-at').value === '2 of 2'")
+        page.wait_for_function("document.querySelector('.p-play-at').value === 'divided'")
         page.get_by_role("button", name="Play").wait_for()
-        assert "finishes the row of" in said(page)
+        assert said(page).startswith("Each o has been divided")
         check(page, widget)
 
 
@@ -74,16 +75,33 @@ def test_a_row_is_chosen_by_finger_and_keyboard(bench):
         check(page, widget)
 
 
+def test_a_row_that_waits_is_marked_at_once_and_let_go(bench):
+    """Pressed before its block comes, a row is marked and told when; the next press lets it go."""
+    widget = FlashTiles(step=9)
+    with recorded(bench, widget) as page:
+        ran = page.locator(".p-tile-query").nth(6)
+        ran.click()
+        check(page, widget)
+        assert said(page).endswith("“ran” has to wait: its row begins with tile 13.")
+        for _ in range(4):
+            page.get_by_role("button", name="Step on").click()
+        assert "For “ran” the largest score so far" in said(page)
+        check(page, widget)
+        ran.click()
+        assert state(page, widget)["row"] == 0
+        check(page, widget)
+
+
 def test_fewer_tiles_keep_the_wish(bench):
-    """A larger block has fewer tiles: the wished step is kept, the last tile is shown."""
+    """A larger block has fewer tiles: the wished step is kept, the end is shown."""
     widget = FlashTiles(step=14)
     with recorded(bench, widget) as page:
         put(page, widget, rows=8, columns=8)
-        assert page.locator(".p-play-at").inner_text() == "1 of 1"
+        assert page.locator(".p-play-at").inner_text() == "divided"
         assert state(page, widget)["step"] == 14
         check(page, widget)
         put(page, widget, rows=2, columns=2)
-        assert page.locator(".p-play-at").inner_text() == "14 of 16"
+        assert page.locator(".p-play-at").inner_text() == "tile 14 of 16"
 
 
 @pytest.fixture(scope="module")

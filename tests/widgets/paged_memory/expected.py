@@ -142,7 +142,7 @@ def paged_memory(root, s):
     strips, blocks = (
         served(make, min(step, end))[0] for make, end in zip(makes, lasts, strict=True)
     )
-    right(shown["at"] == f"{step} of {last}", shown["at"])
+    right(shown["at"] == f"step {step} of {last}", shown["at"])
     right(
         [shown["size"], shown["prefix"]] == [f"{size}", many(s["prefix"], "token")], shown["size"]
     )
@@ -156,8 +156,8 @@ def paged_memory(root, s):
     captions = ["In strips of 24 places, one for each request", "In blocks, found by a table"]
     right([one["caption"] for one in shown["maps"]] == captions, shown["maps"][0]["caption"])
     inside, between = facts[0], gaps(strips)
-    told = [f"{many(len(strips.running), 'request')} at once; empty: {inside} inside strips, {between} between",
-            f"{many(len(blocks.running), 'request')} at once; empty: {facts[1]} inside blocks, none between"]  # fmt: skip
+    told = [f"{many(len(strips.running), 'request')} at once; empty: {inside} inside strips, {between} between them",
+            f"{many(len(blocks.running), 'request')} at once; empty: {facts[1]} inside blocks, none between them"]  # fmt: skip
     right([one["fact"] for one in shown["maps"]] == told, f"{shown['maps'][0]['fact']}, not {told}")
     same_rows(root, shown, requests, strips, blocks, followed, chosen)
     same_sentence(shown["said"], step, strips, blocks, lasts, followed)
@@ -239,6 +239,11 @@ def same_sentence(said, step, strips, blocks, lasts, followed):
         return right(said == "No request has arrived yet. Press Play, or step.", said)
     if over and followed is None:
         text = f"All are served: in strips after {lasts[0]} steps, in blocks after {lasts[1]}."
+        return right(said == text, f"{said!r}, not {text!r}")
+    left = len(strips.requests) - len(strips.done)
+    if left and len(blocks.done) == len(strips.requests) and followed is None:
+        text = f"In blocks all were served after {lasts[1]} steps; in strips "
+        text += f"{many(left, 'request')} {'is' if left == 1 else 'are'} left."
         return right(said == text, f"{said!r}, not {text!r}")
     text = f"{many(a, 'request')} run{'s' if a == 1 else ''} in strips, {b} in blocks. "
     if followed is not None:

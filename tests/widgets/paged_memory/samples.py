@@ -16,6 +16,7 @@ PICTURES = {
     "pages, full": (lambda: PagedMemory(requests=FULL, step=11, block_size=2, prefix=5,
                                         shared=True), focus_on_the_second),
     "pages, large blocks": (lambda: PagedMemory(requests=FULL, step=14, block_size=9), None),
+    "pages, blocks through": (lambda: PagedMemory(step=22), None),
     "pages, over": (lambda: PagedMemory(step=60, block_size=1), None),
     "pages, none": (lambda: PagedMemory(step=0), None),
 }  # fmt: skip

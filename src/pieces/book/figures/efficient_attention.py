@@ -22,18 +22,25 @@ def sharing(groups: Sequence[tuple[str, int]] = (("MHA", 8), ("GQA", 2), ("MQA",
     """Draw which query heads read which key-value heads: source text S2, figure 5.4."""
     figure, axes = plot.figure(6.4, 1.6, columns=len(groups))
     heads = groups[0][1]
+    parts = {
+        "queries": ("query", "o", 1.0),
+        "keys": ("key", "s", 0.2),
+        "values": ("value", "D", -0.1),
+    }
     for ax, (name, G) in zip(axes, groups, strict=True):
         for h in range(heads):
             g = h * G // heads
             at = (g + 0.5) * heads / G - 0.5
-            ax.plot([h, at - 0.1], [1, 0.22], color=plot.ROLE["residual"], linewidth=0.9, zorder=1)
-            ax.scatter([h], [1], s=95, color=plot.ROLE["query"], zorder=2)
-        for g in range(G):
-            at = (g + 0.5) * heads / G - 0.5
-            ax.scatter([at - 0.17], [0.15], s=95, marker="s", color=plot.ROLE["key"], zorder=2)
-            ax.scatter([at + 0.25], [0.15], s=95, marker="D", color=plot.ROLE["value"], zorder=2)
-        ax.set(title=f"{name}: G = {G}", xlim=(-0.8, heads - 0.1), ylim=(-0.15, 1.3))
+            ax.plot([h, at], [1, 0.2], color=plot.ROLE["residual"], linewidth=0.9, zorder=1)
+        for role, marker, y in parts.values():
+            n = heads if role == "query" else G
+            at = [(g + 0.5) * heads / n - 0.5 for g in range(n)]
+            colour, size = plot.ROLE[role], 60 if marker == "D" else 80
+            ax.scatter(at, [y] * n, s=size, marker=marker, color=colour, zorder=2)
+        ax.set(title=f"{name}: G = {G}", xlim=(-0.8, heads - 0.2), ylim=(-0.3, 1.25))
         ax.axis("off")
+    for name, (_, _, y) in parts.items():
+        axes[0].text(-1.2, y, name, ha="right", va="center", fontsize=9.5, color=plot.INK)
     said = "; ".join(f"{name}, {G} of each" for name, G in groups)
     plot.show(
         figure,
@@ -62,8 +69,9 @@ def step_costs(
         rows.append([f"{G}", *(f"{x:.1f}" for x in numbers), f"{meeting / cached:g}"])
     heads = ["G", "with cache", "projections", "MB read", "per byte"]
     caption = (
-        f"One more token in one layer, {S:,} tokens in the cache: millions of operations with the "
-        "cache and in the projections, megabytes of cache at 16 bits, operations for each byte."
+        f"One more token in one layer, {d_model:,} wide, with {H} query heads, {S:,} tokens in the "
+        "cache: millions of operations with it and in the projections, megabytes of cache at "
+        "16 bits, operations with the cache for each byte of it."
     )
     return table(rows, heads, caption=caption)
 

@@ -27,10 +27,11 @@ const WORDS = {
   less: (wish, s) => `A step cannot read ${gigabytes(wish)} of ${gigabytes(s.weights)}: it reads them all.`,
   rows: "Five ways to keep keys and values", work: "The arithmetic of the row",
   key: ["weights", "cache", "what does not fit, shortened", "the cache before"],
+  card: (s) => `the card’s end, ${gigabytes(s.memory)}`,
   scheme: { full: "MHA", grouped: "GQA", single: "MQA", window: "window", latent: "latent" },
   note: {
     full: (s) => `G = H = ${s.n_heads}`, grouped: (s) => `G = ${s.n_kv_heads}`, single: () => "G = 1",
-    window: (s) => `w = ${whole(s.window)}`,
+    window: (s) => `w = ${whole(s.window)}, G = ${s.n_kv_heads}`,
     latent: (s) => `C + R = ${s.latent + s.carried}`,
   },
   fits: (longest) => (longest === Infinity ? "fits at any length" : longest ? `up to ${whole(longest)} tokens`
@@ -47,7 +48,7 @@ const WORDS = {
   if: ", if it fitted",
   products: (scheme) => (scheme === "latent" ? "2 · L · H · (2 C + R) · S" : "4 · L · H · K · S"),
   tokens: (n) => `${whole(n)} tokens`, texts: (n) => `${n} text${n > 1 ? "s" : ""}`,
-  each: (x) => `, ${Number(x.toPrecision(3))} for each byte read`,
+  each: (x) => `, ${Number(x.toPrecision(3))} for each byte of the cache`,
   say: (name, s, c, fits) => `${name} keeps ${inBytes(c.token)} for each token, ${inBytes(c.cache)} for `
     + `${WORDS.texts(s.batch)} of ${WORDS.tokens(s.context)}. ${fits}`,
   room: (left) => `With the weights that leaves ${inBytes(left)} of the card free.`,
@@ -159,6 +160,8 @@ function render({ model, el }) {
   const bars = cacheRows({ label: WORDS.rows, schemes: SCHEMES, point, press: (scheme) => put({ scheme }) });
   const key = legend(["weight", WORDS.key[0]], ["key", WORDS.key[1]], ["leak", WORDS.key[2]],
     ["residual", WORDS.key[3]]);
+  const card = h("span", {});
+  key.lastElementChild.before(h("li", {}, h("i", { class: "p-key-card" }), card));
   key.lastElementChild.firstElementChild.classList.add("p-key-was");
   const written = arithmetic(view, { label: WORDS.work, most: 5, point() {}, press() {} });
   view.panes.append(bars.pane, key);
@@ -181,6 +184,7 @@ function render({ model, el }) {
       [scheme, Number.isFinite(all[scheme][name]) ? all[scheme][name] : null]));
     const was = past.of({ cache: of("cache"), card: [s.memory, s.weights] });
     const before = was && was.card.join() === [s.memory, s.weights].join() ? was.cache : null;
+    card.textContent = WORDS.card(s);
     const wish = count(model, "n_kv_heads");
     mark.textContent = wish === s.n_kv_heads ? "" : WORDS.mark(wish, s);
     const asked = real(model, "active");

@@ -7,8 +7,9 @@ import {
 import { parts } from "../kit/parts.js";
 import { player } from "../kit/player.js";
 import { keptRows } from "./kept_rows.js";
+import { rowLines } from "./row_lines.js";
 import { tileBoard } from "./tile_board.js";
-import { after, finished, score, seen } from "./tiled.js";
+import { after, score, seen } from "./tiled.js";
 
 const MOST = 12;
 const LONGER = 3; // times: what `late` does to the last key
@@ -16,7 +17,7 @@ const whole = (x) => Math.round(x).toLocaleString("en");
 const WORDS = {
   title: "A softmax that never sees the whole row", rows: "queries in a block", columns: "keys in a block",
   mask: "mask", none: "none", causal: "causal", late: "a long last key",
-  player: "Tiles done", at: (n, of) => `${n} of ${of}`,
+  player: "Tiles done", at: (n, of) => (n > of ? "divided" : `tile ${n} of ${of}`),
   board: "The scores that are in memory", kept: "What is carried along each row",
   heads: ["query", "m", "ℓ", "o, the output so far"],
   token: (n) => `token ${n}`, quoted: (word) => `“${word}”`,
@@ -25,10 +26,11 @@ const WORDS = {
   state: { past: "computed, used and forgotten", next: "not computed yet", hidden: "hidden by the mask",
     left: "left out: the mask hides the whole tile" },
   was: (x) => `was ${x}`,
-  key: ["in memory now", "forgotten", "still to be computed", "hidden by the mask",
-    "raised or shrunk by this tile"],
+  key: ["in memory now", "forgotten", "still to come", "hidden by the mask", "changed by this tile"],
   work: (name) => `The row of ${name} in this tile`,
+  last: (name, n) => `The row of ${name} in tile ${n}, its last`,
   lines: { m: "m", l: "ℓ", o: "o, first number", end: "o / ℓ" },
+  divided: "o / ℓ",
   moved: "Numbers moved between the card's memory and its processor", unit: "numbers",
   ways: ["tiles, so far", "the whole matrix"],
   parts: ["queries, keys, values, output", "scores and weights"],
@@ -41,6 +43,10 @@ const WORDS = {
     + `so what was summed before is multiplied by ${shrink}. `,
   blind: (name) => `${name} sees none of these keys. `,
   done: (name) => `This was its last tile: o divided by ℓ finishes the row of ${name}.`,
+  later: (name, n) => `${name} has to wait: its row begins with tile ${n}.`,
+  over: (name) => `The row of ${name} is finished.`,
+  never: (name) => `The mask hides every key from ${name}.`,
+  end: "Each o has been divided by its ℓ. The result is exactly that of the plain equation.",
   table: ["query", "m", "ℓ", "o"],
 };
 
@@ -67,45 +73,26 @@ function read(model) {
   return { ...g, names: names(T), keys, wished: count(model, "step"), row: count(model, "row") };
 }
 
-/** The arithmetic of one row in the tile just done. */
-function lines(s, is, i) {
-  const [was, now] = [is.before[i], is.now[i]];
-  if (!is.tile?.i.includes(i) || !now.open.length) return [];
-  const top = 3;
-  const tile = (value, role) => ({ value, text: format(value, 2), role, top });
-  const scores = now.scores.map((x) => tile(x, "score"));
-  const highest = Number.isFinite(was.m) ? [tile(was.m, "score")] : [];
-  const comma = (list) => list.flatMap((x, n) => (n ? [", ", x] : [x]));
-  const power = (x) => [`e`, { raised: `${format(x, 2)} − ${now.m < 0 ? `(${format(now.m, 2)})`
-    : format(now.m, 2)}` }];
-  const old = (value, role) => (Number.isFinite(was.m) ? [[tile(value, role), " · ", ...power(was.m)], " + "]
-    : []);
-  const raised = now.open.map((j, n) => ({ e: power(now.scores[n]), v: tile(s.V[j][0], "value") }));
-  const plus = (list) => list.flatMap((x, n) => (n ? [" + ", x] : [x]));
-  return [
-    { result: WORDS.lines.m, how: [" = max(", ...comma([...highest, ...scores]), ") = ",
-      tile(now.m, "score")] },
-    { result: WORDS.lines.l, how: [" = ", ...old(was.l, "weight"), ...plus(raised.map(({ e }) => e)), " = ",
-      tile(now.l, "weight")] },
-    { result: WORDS.lines.o, how: [" = ", ...old(was.o[0], "output"),
-      ...plus(raised.map(({ e, v }) => [...e, " · ", v])), " = ", tile(now.o[0], "output")] },
-    ...(is.tile.last ? [{ result: WORDS.lines.end, how: [" = ", tile(now.o[0], "output"), " / ",
-      tile(now.l, "weight"), " = ", tile(finished(now)[0], "output")] }] : []),
-  ];
-}
-
 const listed = (names) => (names.length > 2 ? `${quoted(names[0])} … ${quoted(names.at(-1))}`
   : names.map(quoted).join(" and "));
 
+/** What is said of a row that is not in the tile. */
+function apart(is, i, name) {
+  const first = is.all.findIndex((tile) => tile.i.includes(i));
+  return is.output[i] ? WORDS.over(name) : first < 0 ? WORDS.never(name) : WORDS.later(name, first + 1);
+}
+
 function sentence(s, is, step, i) {
+  if (is.end) return WORDS.end;
   if (!is.tile) return WORDS.begin(is.all.length, s.causal);
   const [was, now, name] = [is.before[i], is.now[i], quoted(s.names[i])];
+  const tile = WORDS.tile(step, is.all.length, listed(is.tile.i.map((n) => s.names[n])),
+    listed(is.tile.j.map((n) => s.keys[n])), is.tile.i.length > 1);
+  if (!is.tile.i.includes(i)) return tile + apart(is, i, name);
   const [from, to] = [format(was.m, 2), format(now.m, 2)];
   const told = !now.open.length ? WORDS.blind(name) : !Number.isFinite(was.m) ? WORDS.first(name, to)
     : now.m > was.m ? WORDS.rises(name, from, to, format(now.shrink, 2)) : WORDS.same(name, to);
-  return WORDS.tile(step, is.all.length, listed(is.tile.i.map((n) => s.names[n])),
-    listed(is.tile.j.map((n) => s.keys[n])), is.tile.i.length > 1) + told
-    + (is.tile.last ? WORDS.done(name) : "");
+  return tile + told + (is.tile.last ? WORDS.done(name) : "");
 }
 
 function render({ model, el }) {
@@ -129,11 +116,12 @@ function render({ model, el }) {
   /** @type {number|null} */
   let hovered = null;
   const point = (i) => { if (i !== hovered) { hovered = i; view.redraw(); } };
-  const press = (i) => put({ row: i + 1 });
+  const press = (i) => put({ row: count(model, "row") === i + 1 ? 0 : i + 1 });
   const board = tileBoard(view, { caption: WORDS.board, press, point, words: WORDS });
   const kept = keptRows(view, { caption: WORDS.kept, heads: WORDS.heads, point, press, words: WORDS });
-  const key = legend(["score", WORDS.key[0]], ["residual", WORDS.key[1]], ["residual", WORDS.key[2]],
+  const key = legend(["residual", WORDS.key[0]], ["residual", WORDS.key[1]], ["residual", WORDS.key[2]],
     ["mask", WORDS.key[3]], ["leak", WORDS.key[4]]);
+  key.children[0].firstElementChild.classList.add("p-key-now");
   key.children[2].firstElementChild.classList.add("p-key-next");
   const title = h("p", { class: "p-work-title" });
   const written = arithmetic(view, { label: WORDS.lines.m, most: 4, point() {}, press() {} });
@@ -157,17 +145,17 @@ function render({ model, el }) {
   view.onDraw(() => {
     now = read(model);
     const all = after(now, 0).all.length;
-    step = Math.min(now.wished, all);
+    step = Math.min(now.wished, all + 1); // one more than there are tiles: the division
     is = after(now, step);
-    process.limit(all + 1);
+    process.limit(all + 2);
     if (process.position !== step && !process.playing) process.jump(step);
     const block = is.tile?.i ?? [];
     const chosen = now.row && now.row <= now.Q.length ? now.row - 1 : null;
-    const i = hovered !== null && block.includes(hovered) ? hovered
-      : chosen !== null && block.includes(chosen) ? chosen : block[0] ?? 0;
-    const top = 3;
-    board.draw({ rows: now.names, columns: now.keys, state: stateOf, value: (a, b) => score(now, a, b), top,
-      row: is.tile ? i : null, block });
+    const i = hovered !== null && (is.end || block.includes(hovered)) ? hovered
+      : chosen ?? (is.tile ?? is.all.at(-1))?.i[0] ?? 0;
+    const marked = is.tile || is.end || chosen !== null ? i : null;
+    board.draw({ rows: now.names, columns: now.keys, state: stateOf, value: (a, b) => score(now, a, b),
+      top: 3, row: marked, chosen, tile: is.tile });
     const most = Math.max(1, ...now.V.flat().map(Math.abs));
     kept.draw(now.names.map((name, n) => {
       const state = rowState(n);
@@ -175,10 +163,12 @@ function render({ model, el }) {
         : is.now[n] ?? { m: 0, l: 0, o: now.V[0] };
       const old = is.before[n];
       const was = state === "now" && !is.tile.first ? [old.m, old.l, ...old.o] : null;
-      return { name, state, m: mine.m, l: mine.l, o: mine.o, was, on: is.tile !== null && n === i };
+      return { name, state, m: mine.m, l: mine.l, o: mine.o, was, on: n === marked };
     }), most);
-    title.textContent = is.tile ? WORDS.work(quoted(now.names[i])) : "";
-    written.draw(lines(now, is, i), null);
+    const last = is.all.findLastIndex((tile) => tile.i.includes(i)) + 1;
+    title.textContent = block.includes(i) ? WORDS.work(quoted(now.names[i]))
+      : is.output[i] ? WORDS.last(quoted(now.names[i]), last) : "";
+    written.draw(rowLines(now, is, i, WORDS.lines), null);
     const io = 2 * now.Q[0].length * (now.Q.length + now.K.length);
     moved.draw([{ name: WORDS.ways[0], parts: [{ name: WORDS.parts[0], role: "query", value: is.moved }] },
       { name: WORDS.ways[1], parts: [{ name: WORDS.parts[0], role: "query", value: io },

@@ -4,7 +4,7 @@ import { format, h, makeRamp } from "../kit/kit.js";
 /**
  * @param {Object} view
  * @param {{caption: string, heads: string[], point: (i: number|null) => void, press: (i: number) => void,
- *   words: {was: (x: string) => string, state: Record<string, string>}}} options
+ *   words: {was: (x: string) => string, divided: string}}} options
  */
 export function keptRows(view, { caption, heads, point, press, words }) {
   const body = h("tbody", {});
@@ -38,10 +38,11 @@ export function keptRows(view, { caption, heads, point, press, words }) {
         const values = [row.m, row.l, ...row.o];
         cells.forEach((one, n) => {
           const there = row.state === "now" || (row.state === "done" && n > 1);
-          one.textContent = there ? format(values[n], 2) : "";
+          const divided = row.state === "done" && n === 1; // says what the numbers beside it are
+          one.textContent = there ? format(values[n], 2) : divided ? words.divided : "";
           const shade = there && n !== 1 ? ramps[n ? "o" : "s"].shade(values[n], n ? top : 3) : null;
           if (shade) one.style.cssText = `background:${shade.fill};color:${shade.text}`;
-          else one.style.cssText = "color:inherit";
+          else one.style.cssText = divided ? "color:var(--p-faint)" : "color:inherit";
           const was = row.was?.[n];
           const moved = there && was !== undefined && Math.abs(was - values[n]) > 5e-7;
           one.className = moved ? "p-moved" : "";

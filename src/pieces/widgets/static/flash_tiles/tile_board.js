@@ -21,6 +21,7 @@ export function tileBoard(view, { caption, press, point, words }) {
   /** @type {HTMLElement[]} */
   let names = [];
   let heads = [];
+  const edge = h("span", { class: "p-tile-frame" });
   let ramp = null;
   view.onTheme(() => { ramp = null; view.redraw(); });
 
@@ -32,14 +33,15 @@ export function tileBoard(view, { caption, press, point, words }) {
       h("span", { class: "p-tile-cell", "data-cell": `${i},${j}`, onclick: () => press(i),
         onpointerenter: () => point(i) })));
     grid.style.setProperty("--columns", String(S));
-    grid.replaceChildren(h("span", {}), ...heads, ...names.flatMap((name, i) => [name, ...cells[i]]));
+    grid.replaceChildren(h("span", {}), ...heads, ...names.flatMap((name, i) => [name, ...cells[i]]), edge);
   }
   grid.addEventListener("pointerleave", () => point(null));
   return {
     pane,
     /** @param {{rows: string[], columns: string[], state: (i: number, j: number) => string,
-     *   value: (i: number, j: number) => number, top: number, row: number|null, block: number[]}} s */
-    draw({ rows, columns, state, value, top, row, block }) {
+     *   value: (i: number, j: number) => number, top: number, row: number|null, chosen: number|null,
+     *   tile: {i: number[], j: number[]}|null}} s `row` is followed, `chosen` was pressed */
+    draw({ rows, columns, state, value, top, row, chosen, tile }) {
       if (shape !== `${rows.length} ${columns.length}`) {
         shape = `${rows.length} ${columns.length}`;
         make(rows.length, columns.length);
@@ -49,9 +51,15 @@ export function tileBoard(view, { caption, press, point, words }) {
       names.forEach((name, i) => {
         name.textContent = rows[i];
         name.setAttribute("aria-label", words.row(rows[i]));
-        name.setAttribute("aria-pressed", String(i === row));
-        name.classList.toggle("p-in-block", block.includes(i));
+        name.setAttribute("aria-pressed", String(i === chosen));
+        name.classList.toggle("p-on", i === row);
+        name.classList.toggle("p-in-block", tile !== null && tile.i.includes(i));
       });
+      edge.hidden = tile === null;
+      if (tile) {
+        const [top, left] = [tile.i[0] + 2, tile.j[0] + 2]; // behind the heads and the names
+        edge.style.gridArea = `${top} / ${left} / ${top + tile.i.length} / ${left + tile.j.length}`;
+      }
       cells.forEach((line, i) => line.forEach((cell, j) => {
         const is = state(i, j);
         cell.dataset.state = is;

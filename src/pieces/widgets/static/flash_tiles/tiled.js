@@ -52,8 +52,8 @@ export function carried(g, was, i, js) {
 export const finished = ({ l, o }) => o.map((x) => (l ? x / l : 0));
 
 /**
- * Everything after `step` tiles: what each query of the block keeps, before and after the tile just done, the
- * finished rows, and the numbers moved.
+ * Everything after `step` tiles, or after one step more, when all rows are finished: what each query of the
+ * block keeps, before and after the tile just done, the finished rows, and the numbers moved.
  * @param {Given} g @param {number} step
  */
 export function after(g, step) {
@@ -77,6 +77,6 @@ export function after(g, step) {
     if (tile.last) moved += tile.i.length * K; // the finished rows are written
   });
   // A matrix of scores is written, read for the softmax, written as weights, and read for the average.
-  return { all, tile: step ? all[step - 1] : null, before, now, output, moved, matrix: 4 * T * S
-    + 2 * T * K + 2 * S * K, held: [Math.min(g.rows, T) * Math.min(g.columns, S), T * S] };
+  return { all, tile: all[step - 1] ?? null, end: step > all.length, before, now, output, moved,
+    matrix: 4 * T * S + 2 * T * K + 2 * S * K, held: [Math.min(g.rows, T) * Math.min(g.columns, S), T * S] };
 }

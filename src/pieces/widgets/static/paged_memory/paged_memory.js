@@ -11,7 +11,7 @@ const [MOST, STEPS, SIZES] = [10, 60, [1, 2, 4, 8, 16]];
 const REQUESTS = [[0, 10, 4], [0, 8, 12]];
 const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const WORDS = {
-  title: "One memory, many requests", player: "Steps done", at: (n, of) => `${n} of ${of}`,
+  title: "One memory, many requests", player: "Steps done", at: (n, of) => `step ${n} of ${of}`,
   block_size: "places in a block", prefix: "same beginning", tokens: (n) => many(n, "token"),
   shared: "share it",
   strips: `In strips of ${LONGEST} places, one for each request`, paged: "In blocks, found by a table",
@@ -20,8 +20,8 @@ const WORDS = {
     + `${shared ? "full blocks shared" : "stored by each"}`,
   key: ["a token of request A, B, …", "set aside, and empty"],
   strip: (n, inside, between) => `${many(n, "request")} at once; empty: ${inside} inside strips, `
-    + `${between} between`,
-  blocks: (n, inside) => `${many(n, "request")} at once; empty: ${inside} inside blocks, none between`,
+    + `${between} between them`,
+  blocks: (n, inside) => `${many(n, "request")} at once; empty: ${inside} inside blocks, none between them`,
   place: (at, owners, token) => `place ${at + 1}: `
     + `${!owners.length ? "free" : `${token ? "a token of" : "set aside for"} ${owners.join(", ")}`}`,
   map: (name, used) => `${name}: ${used} of ${PLACES} places hold a token`,
@@ -33,6 +33,8 @@ const WORDS = {
   follow: (letter, from, table) => `${letter} has `
     + `${from < 0 ? "no strip" : `the strip from place ${from + 1}`}, and `
     + `${table.length ? `its tokens lie in blocks ${table.join(", ")}, in this order.` : "no blocks."}`,
+  through: (b, left) => `In blocks all were served after ${b} steps; in strips ${many(left, "request")} `
+    + `${left === 1 ? "is" : "are"} left.`,
   waiting: (a, b) => `Waiting for a strip: ${a}; waiting for blocks: ${b}.`,
   all: (a, b) => `All are served: in strips after ${a} steps, in blocks after ${b}.`,
 };
@@ -174,8 +176,11 @@ function render({ model, el }) {
     const more = followed !== null ? WORDS.follow(WORDS.letter(followed), one(a, followed)?.start ?? -1,
       one(b, followed)?.table ?? [])
       : a.waiting.length || b.waiting.length ? WORDS.waiting(a.waiting.length, b.waiting.length) : "";
+    const left = s.requests.length - a.done.length;
     view.say(!step ? WORDS.begin : over && followed === null
       ? WORDS.all(found.strips.length - 1, found.blocks.length - 1)
+      : left && b.done.length === s.requests.length && followed === null
+        ? WORDS.through(found.blocks.length - 1, left)
       : WORDS.say(a.running.length, b.running.length, more));
     const byName = (state, of) =>
       Object.fromEntries(state.running.map((each) => [WORDS.letter(each.id), of(each)]));
