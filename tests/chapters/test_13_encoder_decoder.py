@@ -145,6 +145,30 @@ def test_the_first_picture_says_what_the_words_below_it_say():
     assert max(after, key=after.get) == "student"
 
 
+def test_a_line_need_not_lead_to_the_character_that_means_the_word():
+    model, task = translator()
+    source, written = task.encode(STUDENT)[None], ["I", "am", "a", "student", "."]
+    ids = torch.tensor([[task.bos_id, *(task.ids[word] for word in written)]])
+    with record(model) as trace:
+        model(source, ids)
+    rows = trace["decoder.blocks.1.cross_attention.core"]["weights"][0].mean(0)
+    most = [[STUDENT[n] for n in row.topk(2).indices] for row in rows[:2]]
+    assert most == [["是", "一"], ["。", "我"]]
+    assert rows[0].topk(2).values.sum() > 0.98
+    says(NAME, "*I* looks at 是 and 一, and *am* mostly at the full stop")
+
+    def without(hidden):
+        seen = torch.tensor([one not in hidden for one in STUDENT])[None, None, None]
+        memory, ids = model.encode(source), torch.tensor([[task.bos_id]])
+        while ids[0, -1] != task.eos_id and ids.shape[1] < 9:
+            logits = model.decode(ids, memory, source_mask=seen)
+            ids = torch.cat((ids, logits[:, -1:].argmax(-1)), 1)
+        return task.decode(ids[0, 1:-1])
+
+    assert [without(hidden) for hidden in ("我", "学生")] == ["I am a student .", "I am a ball ."]
+    says(NAME, "it still writes *I am a student*; hide those of 学生, and it writes *I am a ball*")
+
+
 def test_what_was_held_out():
     _, task = translator()
     seen = set()
@@ -230,7 +254,7 @@ def test_a_search_changes_nothing_on_its_own_sentences_and_much_on_a_full_stop()
     assert task.decode(ids[0]) == greedy["text"]
     odds = [torch.tensor(one["total"]).exp().item() for one in (greedy, two)]
     assert greedy["text"] == "<bos> two is two is two is . <eos>"
-    says(NAME, f"*two is two is two is*, a text of probability {odds[0]:.3f}")
+    says(NAME, f"*two is two is two is* and a full stop, a text of probability {odds[0]:.3f}")
     says(NAME, f"has a probability of {odds[1]:.3f}")
     log_p = model(task.encode("。")[None], ids[:, :-1]).log_softmax(-1)
     own = log_p.gather(-1, ids[:, 1:, None]).mean().item()
@@ -246,7 +270,11 @@ def test_what_a_missing_part_does():
         assert {one["exact"] for one in runs[name]} == {1.0}, name
     assert {one["exact"] for one in runs["no cross-attention"]} == {0.0}
     most = max(100 * one["exact"] for one in runs["no mask"])
-    says(NAME, f"at most {most:.1f} % of the sentences")
+    says(
+        NAME,
+        f"at most {most:.1f} % of the sentences right, and {alone_without_mask()} % on average",
+    )
+    assert f"between 0 and {most:.1f} %, at {alone_without_mask()} % on" in question("13.a")["why"]
     shares = [100 * one["exact"] for one in runs["no positions"]]
     says(NAME, f"Between {min(shares):.1f} and {max(shares):.1f} % of its sentences are right")
     says(NAME, "400 steps at three learning rates from three seeds", "500 held-out sentences")
@@ -260,6 +288,10 @@ def test_what_a_missing_part_does():
         }
         means = {name: sum(of) / len(of) for name, of in loss.items()}
         assert means["no mask"] < 1.1 * means["whole"]
+    by = {(one["lr"], one["seed"]): one["loss"] for one in runs["whole"]}
+    lower = [one["loss"] < by[one["lr"], one["seed"]] for one in runs["no norms"]]
+    assert lower == [True] * 9
+    says(NAME, "each has a lower loss than the whole model at its seed and rate")
 
 
 def test_what_the_models_with_a_missing_part_write():

@@ -3,13 +3,21 @@
 import json
 import re
 from contextlib import contextmanager
+from typing import ClassVar
 from urllib.parse import quote
 
 import pytest
 from samples import NAMES, example
 
 from browser import PAINTED, STATIC, opened, picture, put, state
-from pieces.widgets import AttentionSteps, MaskExplorer, NormAxes, NormPlacement, PredictNumber
+from pieces.widgets import (
+    AttentionSteps,
+    MaskExplorer,
+    ModelTable,
+    NormAxes,
+    NormPlacement,
+    PredictNumber,
+)
 
 # What the item copies is kept here, for a page without a clipboard.
 CLIPBOARD = """Object.defineProperty(navigator, "clipboard", { value: {
@@ -223,14 +231,34 @@ class TestProse:
         with self.page(bench, 3000, width=width, height=768) as page:
             page.locator("#one").click()
             page.locator(LINE).wait_for()
-            seen = page.locator(".pieces").evaluate("(e) => e.getBoundingClientRect().top")
-            assert 40 < seen < 400
+            picture = page.locator(".pieces .p-pane:visible").first.bounding_box()
+            assert 40 < picture["y"] < 500
             assert page.evaluate("document.activeElement.className").startswith("pieces")
             page.get_by_role("button", name="Back to where you read").click()
             assert page.evaluate("scrollY") == 0
             assert page.evaluate("document.activeElement.id") == "one"
             assert page.locator(LINE).count() == 0
             assert self.written(page) == "depth=300&view=layers", "what was set stays"
+
+    def test_the_way_back_goes_when_the_reader_has_scrolled_back_or_on(self, bench):
+        with self.page(bench, 3000, width=1366, height=768) as page:
+
+            def offered(top):
+                page.evaluate("(top) => scrollTo({ top, behavior: 'instant' })", top)
+                page.evaluate(PAINTED)
+                return page.locator(LINE).count() == 1
+
+            page.evaluate(
+                "document.body.insertAdjacentHTML('beforeend', '<p style=height:3000px>')"
+            )
+            for on, gone in ((120, 0), (-120, 0), (60, 2500)):
+                page.locator("#one").click()
+                page.locator(LINE).wait_for()
+                there = page.evaluate("scrollY")
+                assert offered(there + on), "the picture is still to be seen"
+                assert not offered(gone and there + gone)
+                assert not offered(there), "and it does not come again"
+                page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
 
     def test_in_a_fold_it_opens_it(self, bench):
         url = bench.url(NormAxes())
@@ -239,6 +267,112 @@ class TestProse:
         with opened(bench.chromium, f"{bench.write(html)}#see-norm-axes?row=2") as page:
             page.wait_for_function("document.querySelector('details').open")
             assert page.locator(".pieces").is_visible()
+
+
+class TestSight:
+    """A widget higher than the window: a press leads to that of it which the link has changed."""
+
+    LINKS: ClassVar = {
+        "view=position": ".p-board, .p-years",
+        "view=norm&words=sources": ".p-board, .p-years",
+        "one=T5&two=Gemma": '.p-pair [data-trait="one"]',
+        "by=total&falling=true": ".p-pane tbody tr",
+        "words=sources": ".p-pane tbody tr",
+        "ours=true&by=year&falling=true": ".p-pane tbody tr",
+    }
+    BAR = """<div class="bd-header-article" style="position: sticky; top: 0; height: 48px; display: flex;
+      background: #ddd; z-index: 9"><button style="width: 40px">menu</button><i style="flex: 1"></i>
+      <button style="width: 40px">one</button><button style="width: 40px">two</button></div>"""
+
+    @contextmanager
+    def page(self, bench, script="", **options):
+        """The table of models, and the links in a text below it."""
+        url = bench.url(ModelTable())
+        html = (bench.folder / url.rsplit("/", 1)[1]).read_text(encoding="utf-8")
+        links = [f'<p><a href="#see-model-table?{query}">{query}</a></p>' for query in self.LINKS]
+        html = html.replace("</main>", f"{''.join(links)}<p style='height: 4000px'></p></main>")
+        html = html.replace("<body>", f"<body>{self.BAR}")
+        if script:
+            html = re.sub(r'src="[^"]*pieces/links\.js"', f'src="{script}"', html)
+        with opened(
+            bench.chromium, bench.write(html), **{"width": 1366, "height": 768} | options
+        ) as page:
+            assert page.locator(".bd-header-article").count() == 1
+            yield page
+
+    def press(self, page, query):
+        """Press a link in the middle of the window, once; return where it stood."""
+        link = page.get_by_role("link", name=query, exact=True)
+        link.evaluate(
+            "(e) => scrollTo({ top: scrollY + e.getBoundingClientRect().top - innerHeight / 2 })"
+        )
+        page.wait_for_timeout(500)  # the host has given up what was kept free
+        at = link.bounding_box()["y"]
+        link.click()
+        page.wait_for_timeout(700)
+        return link, at
+
+    def misses(self, page, query):
+        """Whether what a link has changed is not in the upper half of the window."""
+        self.press(page, query)
+        top = page.locator(self.LINKS[query]).locator("visible=true").first.bounding_box()["y"]
+        return not 48 <= top < (480 if page.viewport_size["width"] > 600 else 600)
+
+    @pytest.mark.parametrize("width", [1366, 390])
+    @pytest.mark.parametrize("query", LINKS)
+    def test_the_first_press_shows_what_it_changed(self, bench, query, width):
+        with self.page(bench, width=width) as page:
+            assert not self.misses(page, query)
+            assert page.record.errors == []
+
+    @pytest.mark.parametrize("query", LINKS)
+    def test_the_way_back_covers_nothing_and_leads_back(self, bench, query):
+        """Also where the widget has another height than before."""
+        with self.page(bench) as page:
+            link, at = self.press(page, query)
+            bar = page.locator(LINE).bounding_box()
+            assert 0 <= bar["y"]
+            assert bar["y"] + bar["height"] <= 48, "within the site's bar"
+            for other in page.locator(".bd-header-article button").all():
+                box = other.bounding_box()
+                assert bar["x"] + bar["width"] <= box["x"] or box["x"] + box["width"] <= bar["x"]
+            page.get_by_role("button", name="Back to where you read").click()
+            page.wait_for_timeout(200)
+            assert link.bounding_box()["y"] == pytest.approx(at, abs=2)
+            assert page.locator(LINE).count() == 0
+
+    def test_in_a_narrow_bar_it_is_short(self, bench):
+        with self.page(bench, width=320) as page:
+            self.press(page, "view=position")
+            back = page.get_by_role("button", name="Back to where you read")
+            assert back.inner_text() == "↩ Back"
+            box = page.locator(LINE).bounding_box()
+            assert 0 <= box["x"] < box["x"] + box["width"] <= 320
+
+    def test_what_is_in_sight_stays_there(self, bench):
+        with self.page(bench) as page:
+            self.press(page, "one=T5&two=Gemma")
+            before = page.evaluate("scrollY")
+            page.get_by_role("link", name="one=T5&two=Gemma").evaluate("(e) => e.click()")
+            page.wait_for_timeout(500)
+            assert abs(page.evaluate("scrollY") - before) < 2
+
+    FAULTS: ClassVar = {
+        "the whole widget": ("!boxes.length || stuck", "true", "one=T5&two=Gemma", 1366),
+        "what is folded counts": ("&& node.checkVisibility()", "", "one=T5&two=Gemma", 1366),
+        "its sentence counts": ('".p-say, .p-voice"', '".p-voice"', "words=sources", 1366),
+        "what is scrolled away counts": ("> node.clientHeight + 1", "> 1e9", "ours=true&by=year&falling=true", 390),
+    }  # fmt: skip
+
+    @pytest.mark.parametrize("fault", FAULTS)
+    def test_each_part_of_it_is_needed(self, bench, fault):
+        stands, instead, query, width = self.FAULTS[fault]
+        source = (STATIC / "links.js").read_text(encoding="utf-8")
+        assert source.count(stands) == 1, f"links.js has no {stands!r} now"
+        name = f"links_{abs(hash(fault))}.js"
+        (bench.folder / name).write_text(source.replace(stands, instead), encoding="utf-8")
+        with self.page(bench, name, width=width) as page:
+            assert self.misses(page, query), "the fault does nothing"
 
 
 FAULTS = {

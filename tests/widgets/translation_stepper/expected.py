@@ -43,6 +43,7 @@ SEEN = """(root) => {
         from: (bar.left - track.left) / track.width, to: (bar.right - track.left) / track.width,
         label: row.ariaLabel, taken: row.classList.contains("p-taken"), pressed: row.ariaPressed,
         yours: row.classList.contains("p-yours"), button: row.tagName === "BUTTON" }; }),
+    head: root.querySelector(".p-read-head").textContent,
     choices: [...root.querySelectorAll(".p-choice")].filter(shown).map((one) =>
       [one.textContent, one.classList.contains("p-stale"), one.title]),
     note: shown(root.querySelector(".p-yours-box")) ? root.querySelector(".p-yours-note").textContent : "",
@@ -164,6 +165,7 @@ def translation_stepper(root, s):
         now = steps[s["step"]]
         lead = now["candidates"][0]
         path, count = [*now["open"][lead[0]][0], lead[1]], len(steps)
+        path = whole if now["closed"] else path
     else:
         whole, odds = greedy(characters, s["overruled"])
         path, count = whole[: s["step"] + 1], len(whole)
@@ -178,6 +180,8 @@ def translation_stepper(root, s):
         if not beam and place <= len(words) and words[place - 1] == word:
             told[place][2] = True
     right(seen["line"] == told, f"the line {seen['line']}, not {told}")
+    head = ("The winner" if now["closed"] else "Best of this step") if beam else "Read so far"
+    right(seen["head"] == head, f"{seen['head']}: {words}, not {head}")
     chosen(seen, s, whole, beam)
     attention(root, s, characters, words, path)
     most = f"{', '.join(f'{p}' for p in (s['step'] + 1, count))}"
@@ -262,7 +266,7 @@ def attention(root, s, characters, words, path):
     across = tokens if kind == "decoder" else characters
     right(values.shape == (len(down), len(across)), "another shape")
     (grid,) = maps(root)
-    captions = {"cross": "Tokens that were read, looking at characters", "encoder":
+    captions = {"cross": "Each token read, looking for the next word", "encoder":
                 "Characters, looking at each other", "decoder": "Tokens that were read, looking back"}  # fmt: skip
     right(grid.caption == captions[kind], f"{grid.caption}: not of {kind}")
     mask = torch.ones(values.shape).tril().tolist() if kind == "decoder" else None
@@ -335,7 +339,8 @@ def tree(root, drawn, s, now, name):
     ):
         right(word == name[token], f"candidate {n + 1} is {word}, not {name[token]}")
         right(logged(text, total), f"{word}: {text}, not {total}")
-        right(fate == what and look == fates[what], f"{word} is {fate}, not {what}")
+        called = "left open" if now["closed"] and what == "kept" else what
+        right(fate == called and look == fates[what], f"{word} is {fate}, not {called}")
         lines.append([parent, n, fates[what]])
     right(
         [one[:3] for one in drawn["branches"]] == lines,
@@ -397,18 +402,19 @@ def told_of(seen, s, words, cross, characters, now, path, won):
         f"{said}: not {who} at {characters[best]} {row[best]}",
     )
     if won is not None:
-        lead = re.match(r"“(.+?)” leads with a sum of (−?[\d.]+\d)\. ", said)
-        right(
-            lead and lead[1] == " ".join(words) and logged(lead[2], now["candidates"][0][2]), said
-        )
-        end = re.search(
-            r"(One|\d) candidates? (?:has|have) finished, .* “(.+)” wins with a score of (−?[\d.]+\d)\.$",
+        end = re.match(
+            r"(One|\d) candidates? (?:has|have) finished, .* “(.+)” wins with a score of (−?[\d.]+\d)\. ",
             said,
         )
         right(bool(end) == now["closed"], said)
         if end:
             right(end[1] == ("One" if s["n_beams"] == 1 else str(s["n_beams"])), said)
             right(end[2] == " ".join(name[n] for n in won[0][:-1]) and logged(end[3], won[1]), said)
+            return
+        lead = re.match(r"“(.+?)” has the highest sum of this step, (−?[\d.]+\d)\. ", said)
+        right(
+            lead and lead[1] == " ".join(words) and logged(lead[2], now["candidates"][0][2]), said
+        )
         return
     so_far = " ".join(["<bos>", *words[:-1]])
     found = re.match(r"The decoder has read (.+?); it gives “(.+?)” ([\d.]+\d)(?:, but you took “(.+?)” with "

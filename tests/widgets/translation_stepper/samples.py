@@ -46,5 +46,6 @@ PICTURES = {
     "back": (lambda: TranslationStepper(step=5), step_back),
     "beam": (lambda: TranslationStepper(search="beam", step=2), None),
     "beam's end": (lambda: TranslationStepper(search="beam", n_beams=2, step=23, text="那个学生看见书。"), None),
+    "beam's winner": (lambda: TranslationStepper(search="beam", n_beams=2, step=23, text="。"), None),
     "wide beam": (lambda: TranslationStepper(search="beam", n_beams=5, step=5, attention="decoder"), None),
 }  # fmt: skip

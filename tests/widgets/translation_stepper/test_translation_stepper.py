@@ -146,11 +146,15 @@ def test_the_sentences_to_choose_are_of_the_language():
     examples = json.loads(listed)
     known = set(grammar.words()[0]) | {one for one, _ in introductions.WHO} | {"是"}
     assert examples[0] == TEXT
+    told = re.search(r"english: (\[.*?\]),\n", source_of("translation_stepper/words"), re.S)[1]
+    meant = dict(zip(examples, json.loads(told), strict=True))
     sure = {}
     for text in examples:
         assert set(text) <= known
         said = decoded("translator", text)
         assert said.tokens[-2:] == [".", "<eos>"]
+        written = " ".join(said.tokens[:-1]).replace(" .", ".")
+        assert meant[text] == (written.replace("flower", "book") if text == DOUBT else written)
         sure[text] = min(said.probabilities)
     assert sure.pop(DOUBT) < 0.75
     assert min(sure.values()) > 0.99
@@ -255,6 +259,26 @@ def test_a_choice_that_does_not_fit_waits_until_it_does(shown):
     assert now["overruled"] == [[7, "tomorrow"]]
     assert now["translation"][6] == "tomorrow"
     assert page.locator(".p-yours-note").inner_text() == ""
+    check(page, widget)
+
+
+def test_a_choice_that_outlives_its_sentence_says_so(shown):
+    """It is taken in what is typed next, letter by letter, even when the field was empty between."""
+    page, widget = shown
+    put(page, widget, overruled=[[1, "two"]], step=1)
+    head, field = page.locator(".p-yours-head"), page.locator(".p-typed")
+    assert head.inner_text() == "Your choices"
+    field.press("End")
+    for key in ("Backspace", "Backspace", "Control+a", "Delete", *TEACHER[:4]):
+        field.press(key) if key.isascii() else field.type(key)
+    page.evaluate(PAINTED)
+    assert state(page, widget)["translation"][0] == "two"
+    assert head.inner_text() == "Your choices, made for another sentence"
+    check(page, widget)
+    put(page, widget, overruled=[[2, "two"]])
+    assert head.inner_text() == "Your choices"
+    page.get_by_label("a sentence", exact=True).select_option(TEXT)
+    assert not page.locator(".p-yours-box").is_visible()
     check(page, widget)
 
 

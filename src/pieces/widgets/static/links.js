@@ -3,9 +3,9 @@
  *
  * "Copy a link to this" in the foot of each widget makes one: the traits that differ from the page's own.
  * Opened as an address it brings the widget into view in that state; in the text of a page a press sets the
- * widget, and where that lies out of sight, leads there and back. What a link may set, and to what, is what
- * Python's trait says (`limits()`, by its kind). A link that asks for anything else is named, and sets
- * nothing.
+ * widget, and where what it changed lies out of sight, leads there and back. What a link may set, and to
+ * what, is what Python's trait says (`limits()`, by its kind). A link that asks for anything else is named,
+ * and sets nothing.
  */
 (() => {
   "use strict";
@@ -14,7 +14,7 @@
   const HEADER = 56; // px of the site's bar above the text
   const WORDS = {
     copy: "Copy a link to this", short: "Link", copied: "Link copied ✓",
-    back: "Back to where you read", close: "Close",
+    back: "Back to where you read", shortly: "Back", close: "Close",
     here: "The address of this picture as it stands now:",
     long: "This is too much for a link. Shorten the text or take fewer numbers, and it will fit.",
     gone: "The picture that this link leads to does not stand on this page any more.",
@@ -119,7 +119,7 @@
   const button = (text, onclick) => made("button", { type: "button", class: "p-button", onclick }, text);
 
   let note = null;
-  let left = null; // where the reader read: { top, link }
+  let left = null; // where the reader read: { link, at } in the window, and what has been seen since
   /** A line at the foot of the window, until it is closed or another one comes. */
   function tell(text, ...more) {
     note?.remove();
@@ -133,25 +133,98 @@
     note?.remove();
     [note, left] = [null, null];
   }
-  function goBack() {
-    const { top, link } = left;
+
+  const bar = () => document.querySelector(".bd-header-article");
+  const box = (node) => node.getBoundingClientRect();
+  const shows = (node) => box(node).bottom > HEADER && box(node).top < innerHeight;
+  /** The widest gap of the site's bar, as [from, to]: there nothing of the page is covered. */
+  function gap() {
+    const { left: from, right: to } = box(bar() ?? document.body);
+    const inside = [...bar()?.querySelectorAll("button, a, label") ?? []].map(box).filter((one) => one.width);
+    const ends = [from, ...inside.map((one) => one.right)].sort((a, b) => a - b);
+    const starts = [...inside.map((one) => one.left), to].sort((a, b) => a - b);
+    return ends.map((end, n) => [end, starts[n]]).reduce((a, b) => (b[1] - b[0] > a[1] - a[0] ? b : a));
+  }
+  /** Offer the way back, in the site's bar. It goes by itself when the link is to be seen again, or the
+   *  widget no longer. */
+  function offer(place, from) {
     hush();
-    window.scrollTo({ top });
+    const [start, end] = gap();
+    const press = button(`↩ ${end - start < 240 ? WORDS.shortly : WORDS.back}`, goBack);
+    press.setAttribute("aria-label", WORDS.back);
+    const middle = Math.max((start + end) / 2, start + 44); // on a narrow phone over one of the bar's buttons
+    note = made("div", { class: "pieces-bar p-bar-back",
+      style: `top: .25rem; bottom: auto; left: ${middle}px; padding: 0` }, press);
+    ground().append(note);
+    left = { ...from, place };
+  }
+  function passed() {
+    if (!left) return;
+    left.gone ||= !shows(left.link);
+    left.there ||= shows(left.place);
+    if (left.gone && (shows(left.link) || (left.there && !shows(left.place)))) hush();
+  }
+  function goBack() {
+    const { at, link } = left;
+    hush();
+    window.scrollBy({ top: box(link).top - at });
     link.focus({ preventScroll: true });
   }
 
   const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   const frames = () => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));
-  /** Whether enough of a place is to be seen to follow what happens there. */
-  function inSight(place) {
-    const { top, bottom, height } = place.getBoundingClientRect();
-    const seen = Math.min(bottom, innerHeight) - Math.max(top, HEADER);
-    return seen >= 0.7 * Math.min(height, innerHeight - HEADER);
+  const room = () => innerHeight - HEADER;
+
+  /** Each piece of text and drawing of a widget that is to be seen, as [node, how it looks], in order. Its
+   *  sentence is left out: it speaks of what is to be seen, and nearly always changes. */
+  function looks(root) {
+    const seen = [];
+    (function walk(node) {
+      if (node.matches(".p-say, .p-voice")) return;
+      const [control, canvas] = [node.matches("select, input, textarea"), node instanceof HTMLCanvasElement];
+      const words = [...node.childNodes].map((child) => (child instanceof Text ? child.data.trim() : ""));
+      const own = words.join("");
+      if ((own || control || !node.children.length) && node.checkVisibility()) {
+        const drawn = canvas ? node.toDataURL() : control ? `${node.value} ${node.checked}` : own;
+        seen.push([node, [node.tagName, drawn, ...[...node.attributes].map((one) => one.value)].join()]);
+      }
+      if (!control) [...node.children].forEach(walk);
+    })(root);
+    return seen;
   }
-  function lead(place, behavior) {
-    const { top, height } = place.getBoundingClientRect();
-    const room = innerHeight - HEADER - height;
-    window.scrollTo({ top: scrollY + top - HEADER - Math.max(12, Math.min(room / 2, 120)), behavior });
+  /** The boxes of all that looks other than anything before, and where one begins to read each. */
+  function changes(root, before) {
+    const known = new Set(before.map(([, look]) => look));
+    const now = looks(root).filter(([, look]) => !known.has(look));
+    const clips = [...root.querySelectorAll("*")].filter((node) => node.scrollHeight > node.clientHeight + 1
+      && /auto|scroll/.test(getComputedStyle(node).overflowY));
+    return now.map(([node]) => {
+      const own = [node, ...clips.filter((clip) => clip.contains(node))].map(box);
+      const top = Math.max(...own.map((one) => one.top));
+      const bottom = Math.min(...own.map((one) => one.bottom));
+      const head = box(node.closest(".p-control, .p-pane, figure") ?? node).top;
+      return { top: top + scrollY, bottom: bottom + scrollY, weight: Math.max(own[0].width, 1),
+        from: Math.max(head, top - 100) + scrollY };
+    }).filter(({ top, bottom }) => bottom > top);
+  }
+  /** How much of them is to be seen in a window that is scrolled to `y`. */
+  const seenAt = (boxes, y) => boxes.reduce((sum, { top, bottom, weight }) =>
+    sum + weight * Math.max(0, Math.min(bottom, y + innerHeight) - Math.max(top, y + HEADER)), 0);
+
+  /** Where the page is to be scrolled so that a reader sees what changed, null where it is to be seen now: to
+   *  the whole widget where it fits, else to the first place that shows nearly all that a window can. */
+  function target(root, boxes) {
+    const { top, bottom, height } = box(root);
+    const whole = scrollY + top - HEADER - Math.max(12, Math.min((room() - height) / 2, 120));
+    const seen = Math.min(bottom, innerHeight) - Math.max(top, HEADER);
+    const stuck = [...document.querySelectorAll(".beside > div.cell")].some((cell) =>
+      cell.contains(root) && getComputedStyle(cell).position === "sticky");
+    if (!boxes.length || stuck) return seen >= 0.7 * Math.min(height, room()) ? null : whole;
+    const last = Math.max(whole, scrollY + bottom + 12 - innerHeight);
+    const ways = boxes.map(({ from }) => Math.min(Math.max(from - HEADER - 12, whole), last));
+    const all = [whole, ...ways.sort((a, b) => a - b)].map((y) => [y, seenAt(boxes, y)]);
+    const best = Math.max(...all.map(([, sum]) => sum));
+    return seenAt(boxes, scrollY) >= 0.7 * best ? null : all.find(([, sum]) => sum >= 0.8 * best)[0];
   }
   function light(place) {
     place.removeAttribute("data-set");
@@ -185,22 +258,28 @@
     }
     const place = await alive(found);
     if (!place) { tell(WORDS.failed); return; }
+    const root = /** @type {HTMLElement} */ (place.querySelector(".pieces"));
     const { values, refused } = read(place, query);
+    const from = link && { link, at: box(link).top };
+    const before = looks(root);
     if (values) set(place, values);
     await frames();
-    const from = { top: scrollY, link };
-    const away = !inSight(place);
-    if (away) lead(place, link && !calm() ? "smooth" : "instant");
+    if (place.dataset.settled !== undefined) { // what the host keeps free a while hides where things stand
+      place.style.minHeight = `${place.querySelector(".pieces-stage").offsetHeight}px`;
+      await frames();
+    }
+    const to = target(root, link ? changes(root, before) : []);
+    if (to !== null) window.scrollTo({ top: to, behavior: link && !calm() ? "smooth" : "instant" });
     if (values) light(place);
-    if (away || !link) {
-      const root = /** @type {HTMLElement} */ (place.querySelector(".pieces"));
-      root?.setAttribute("tabindex", "-1");
-      root?.focus({ preventScroll: true });
+    if (to !== null || !link) {
+      root.setAttribute("tabindex", "-1");
+      root.focus({ preventScroll: true });
     }
     if (refused) tell(WORDS.refused(refused));
-    else if (away && link) {
-      tell("", button(`↩ ${WORDS.back}`, goBack));
-      left = from;
+    else if (to !== null && link) {
+      const end = Math.min(Math.max(to, 0), document.documentElement.scrollHeight - innerHeight);
+      const later = box(link).top + scrollY - end;
+      if (later < HEADER || later > innerHeight - 20) offer(place, from);
     } else if (link && !left) hush();
   }
 
@@ -241,6 +320,7 @@
     event.preventDefault();
     follow(link.hash, link);
   });
+  addEventListener("scroll", passed, { passive: true });
   const arrive = () => { if (location.hash.startsWith(MARK)) follow(location.hash); };
   addEventListener("hashchange", arrive);
   const begin = () => {

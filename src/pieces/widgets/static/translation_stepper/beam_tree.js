@@ -24,10 +24,11 @@ export function beamTree(view, { say, word }) {
   const text = (ids) => ids.slice(1).map(word).join(" ") || word(ids[0]);
   const short = (ids) => (ids.length > 3 ? `… ${ids.slice(-2).map(word).join(" ")}` : text(ids));
   const score = ({ total, ids }) => total / (ids.length - 1);
+  const become = (fate) => say.fate[step.closed && fate === "kept" ? "open" : fate];
 
   view.table(say.beam, () => step && { head: say.beamHeads,
     rows: step.candidates.map(({ from, id, total, fate }) =>
-      [`${text(step.open[from].ids)} → ${word(id)}`, logged(total), say.fate[fate]]) });
+      [`${text(step.open[from].ids)} → ${word(id)}`, logged(total), become(fate)]) });
   return {
     pane,
     /** @param {Step|null} now */
@@ -40,7 +41,7 @@ export function beamTree(view, { say, word }) {
         h("li", { title: text(ids) }, h("span", {}, short(ids)), h("b", {}, logged(total)))));
       next.replaceChildren(...candidates.map(({ id, total, fate }) =>
         h("li", { "data-fate": fate }, h("span", {}, word(id)), h("b", {}, logged(total)),
-          h("em", {}, say.fate[fate]))));
+          h("em", {}, become(fate)))));
       const at = (n, of) => (100 * (n + 0.5)) / of;
       svg.replaceChildren(...candidates.map(({ from, fate }, n) => {
         const [y, to] = [at(from, step.open.length), at(n, candidates.length)].map((v) => v.toFixed(2));

@@ -55,10 +55,12 @@ export function nextWords(view, { say, take }) {
  *  @param {{say: Record<string, any>, back: (place: number|null) => void}} options */
 export function yourChoices({ say, back }) {
   const list = h("span", { class: "p-yours-list" });
+  const head = h("span", { class: "p-yours-head" });
+  let [made, sentence] = ["", ""]; // the choices, and the sentence for which they were made
   const note = h("span", { class: "p-yours-note" });
   const all = h("button", { type: "button", class: "p-button p-offer", onclick: () => back(null) }, say.all);
   const box = h("div", { class: "p-yours-box", role: "group", "aria-label": say.yours },
-    h("span", {}, say.yours), list, all, note);
+    head, list, all, note);
   const rows = keyed(list, {
     key: ({ place }) => place,
     make: ({ place }) => h("button", { type: "button", class: "p-button p-offer p-choice",
@@ -72,8 +74,12 @@ export function yourChoices({ say, back }) {
   });
   return {
     box,
-    /** @param {{place: number, word: string, why: string}[]} choices @param {string} also */
-    draw(choices, also) {
+    /** @param {{place: number, word: string, why: string}[]} choices @param {string} also
+     *  @param {string|null} chinese the sentence that is read, null where there is none */
+    draw(choices, also, chinese) {
+      const now = choices.map(({ place, word }) => `${place} ${word}`).join("\n");
+      if (now !== made && chinese !== null) [made, sentence] = [now, chinese];
+      head.textContent = chinese === sentence ? say.yours : say.still;
       box.hidden = !choices.length;
       rows.draw(choices);
       all.hidden = choices.length < 2;

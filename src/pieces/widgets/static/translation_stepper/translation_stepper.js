@@ -29,7 +29,7 @@ function sentences(view, traits) {
     /** @type {HTMLOptionElement} */ (view.controls.querySelector("option")).value = own[0];
   });
   select(view, chosen, "text", { label: WORDS.choose,
-    options: [own, ...WORDS.examples.map((one) => [one, one])] });
+    options: [own, ...WORDS.examples.map((one, n) => [one, `${one} (${WORDS.english[n]})`])] });
 }
 
 /** What a row of cross-attention looked at most, and with how much. */
@@ -66,8 +66,9 @@ async function render({ model: traits, el }) {
     const last = (state.beam ? found.steps : found.ids).length - 1;
     const step = count(traits, "step", 0, last);
     if (!state.beam) return { ...state, found, last, step, path: found.ids.slice(0, step + 1) };
-    const { open, candidates: [{ from, id }] } = found.steps[step];
-    return { ...state, found, last, step, path: [...open[from].ids.slice(1), id] };
+    const { open, candidates: [{ from, id }], closed } = found.steps[step];
+    const path = closed ? found.ids.slice(1) : [...open[from].ids.slice(1), id];
+    return { ...state, found, last, step, path, closed };
   }
   /** Take a word at the step that is shown, and go on from it. */
   function take(word) {
@@ -119,31 +120,31 @@ async function render({ model: traits, el }) {
 
   view.onDispose(selection.subscribe((is, was) => {
     const { row } = selection.picked;
-    const { step, path } = now();
-    if (row !== null && row !== step && path && row < path.length) go(row);
+    const { path } = now();
+    if (row !== null && path && row < path.length - 1) go(row);
     if (is.row !== was.row) view.redraw();
   }));
 
   /** What the decoder has read, the word that is chosen behind it, and which words are the reader's. */
-  function tell({ path, overruled, beam }) {
+  function tell({ path, overruled, beam, closed }) {
     const places = new Set(beam ? [] : overruled.filter(([at, word]) => name(path[at - 1]) === word)
       .map(([at]) => at));
     const marked = (n) => (n === path.length ? "p-now" : "") + (places.has(n) ? " p-own" : "");
-    line.replaceChildren(h("span", { class: "p-read-head" }, beam ? WORDS.lead : WORDS.read), " ",
+    line.replaceChildren(h("span", { class: "p-read-head" },
+      closed ? WORDS.won : beam ? WORDS.lead : WORDS.read), " ",
       ...[begin, ...path].flatMap((id, n) => [n === path.length ? `${WORDS.then} ` : "",
         h("span", { "data-place": n, class: marked(n) },
           name(id)), " "]));
   }
-  function sentence({ path, step, beam, found, layer, head, n }, values, groups) {
+  function sentence({ path, step, beam, found, closed, layer, head, n }, values, groups) {
     const on = selection.now.row;
     const [seen, weight] = most(values, Math.min(on ?? path.length - 1, path.length - 1), groups);
     const who = WORDS.of(layer, head);
     if (on !== null && on < path.length - 1) return WORDS.earlier(name(path[on]), who, seen, weight);
     const looked = WORDS.looked(who, seen, weight);
     if (beam) {
-      const { candidates, closed } = found.steps[step];
-      const won = closed ? WORDS.ends(n, said(found.ids).join(" "), logged(found.score)) : "";
-      return WORDS.leads(path.map(name).join(" "), logged(candidates[0].total)) + looked + won;
+      return (closed ? WORDS.ends(n, said(path).join(" "), logged(found.score))
+        : WORDS.leads(path.map(name).join(" "), logged(found.steps[step].candidates[0].total))) + looked;
     }
     const [row, id] = [found.odds[step], path[step]];
     const top = row.indexOf(Math.max(...row));
@@ -180,7 +181,7 @@ async function render({ model: traits, el }) {
     if (empty) {
       [...Object.values(maps), tree].forEach((one) => one.draw(null));
       next.draw([]);
-      yours.draw([], "");
+      yours.draw([], "", null);
       view.say("");
       return report(traits, { translation: [], probabilities: [], candidates: [], beams: [], weights: [],
         passes: { encoder: 0, decoder: 0 } });
@@ -196,7 +197,7 @@ async function render({ model: traits, el }) {
     const groups = grouped(reading.words);
     tell(is);
     yours.draw(overruled.map((one) => ({ place: one[0], word: one[1], why: whyNot(is, one) })),
-      beam ? WORDS.unused : "");
+      beam ? WORDS.unused : "", text(traits, "text"));
     ink.draw({ groups, rows: path.map(name), values: cross });
     const rows = beam ? [] : rowsOf(is);
     next.draw(rows);
