@@ -29,7 +29,7 @@ def unshared(a=None):
 
 
 ANSWERS = {
-    "16.a": lambda: round(counted("Gemma")["total"] / 1e9, 2),
+    "16.a": lambda: round(counted("Baichuan-2")["total"] / 1e9, 2),
     "16.1": lambda: BUILT["T5"].n_heads * BUILT["T5"].head_size / BUILT["T5"].d_model,
     "16.2": lambda: len(both()),
     "16.3": lambda: names()["missing"] / BUILT["Falcon"].d_model,
@@ -55,10 +55,12 @@ def words_of(name):
 
 def test_slips_are_what_they_say():
     slips = {name: [number for number, _ in question(name)["slips"]] for name in ANSWERS}
-    gemma = BUILT["Gemma"]
-    plain = figures.total(replace(gemma, feed_forward="GELU by tanh"))
-    less = counted("Gemma")["total"] - counted("Gemma")["embedding"]
-    assert slips["16.a"] == [7, round(plain / 1e9, 2), round(less / 1e9, 2)]
+    baichuan = counted("Baichuan-2")["total"]
+    less = baichuan - words_of("Baichuan-2")
+    tied = figures.total(replace(BUILT["Baichuan-2"], head="tied"))
+    assert slips["16.a"] == [13, round(less / 1e9, 2), round(tied / 1e9, 2)]
+    assert f"{words_of('Baichuan-2') / 1e9:.2f} billion" in question("16.a")["slips"][0][1]
+    assert question("16.a")["why"].startswith(f"{baichuan / 1e9:.2f} billion.")
     kinds = [figures.word(name, "activation") for name in both()]
     rotary = sum(figures.word(name, "position") == "RoPE" for name in MODEL_TABLE)
     gated = {name for name in MODEL_TABLE if figures.word(name, "activation") in GATED}
@@ -76,7 +78,7 @@ def test_slips_are_what_they_say():
 def test_strips_look_alike_in_most_rows():
     alike = [name for name in MODEL_TABLE if 0.29 < share(name, "attention") < 0.34
              and 0.60 < share(name, "feed-forward") < 0.68]  # fmt: skip
-    says(NAME, f"In {len(alike)} rows it looks alike")
+    says(NAME, f"In {len(alike)} rows it looks the same")
 
 
 def test_by_hand_counts_the_blocks():
@@ -96,7 +98,7 @@ def test_counts_against_names():
         "of them within 1.2 %.",
         f"{near} of 25 counts lie within 3.5 % of the name",
         "Eleven counts can also be held against a published one",
-        "So a name tells you the size of a model to within a quarter.",
+        "So each of these names tells you the size to within a quarter.",
     )
     assert max(off.values()) < 0.25
     assert {name for name, one in off.items() if one > 0.035} == {"Baichuan-2", "Gemma"}
@@ -147,11 +149,13 @@ def test_heads_that_do_not_share_the_width():
 
 
 def test_where_the_parameters_are():
+    more, own = unshared(BUILT["LLaMA-2"]), counted("LLaMA-2")
+    apart = 100 * (own["attention"] + more) / (own["total"] + more)
     says(
         NAME,
-        f"in LLaMA-2 it is {100 * share('LLaMA-2', 'attention'):.0f} %, because its 64 query heads "
-        "share 8 key-value heads",
-        f"so {100 * share('PaLM', 'feed-forward'):.0f} % of the model are feed-forward networks",
+        f"in LLaMA-2 it is {100 * share('LLaMA-2', 'attention'):.0f} %: its 64 query heads share 8 "
+        f"key-value heads, and its networks are larger. Unshared, it would be {apart:.0f} %.",
+        f"and {100 * share('PaLM', 'feed-forward'):.0f} % of the model are feed-forward networks",
         f"{counted('Gopher')['positions'] / 1e9:.1f} billion parameters in Gopher",
         f"It is {100 * words_of('GPT-3') / counted('GPT-3')['total']:.1f} % of GPT-3, and 9 % of "
         "Gemma and of Baichuan-2, at twenty and thirteen times fewer parameters.",
@@ -171,6 +175,8 @@ def test_what_became_of_the_choices():
     norm, position, activation = (figures.became(column) for column in figures.COLUMNS)
     post = [name for name in MODEL_TABLE if figures.word(name, "norm").startswith("Post")]
     assert post == ["GLM-130B"]
+    assert figures.word("GLM-130B", "norm") == "Post Deep"
+    says(NAME, "The one is GLM-130B: its *Post Deep* is")
     for year in (2020, 2021, 2022):
         assert norm["Pre Layer"][year] > norm["Pre RMS"][year]
     assert norm["Pre Layer"][2023] == norm["Pre RMS"][2023]
@@ -190,9 +196,15 @@ def test_blanks_are_filled_by_sources_alone():
     blank = [(name, column) for name, row in MODEL_TABLE.items() for column in figures.COLUMNS
              if getattr(row.printed, column) is None]  # fmt: skip
     filled = [one for one in blank if figures.word(*one) != figures.BLANK]
-    assert (len(blank), {name for name, _ in filled}) == (6, {"MT-NLG"})
-    says(NAME, "Six cells of the table hold a dash.", "fills three cells, and leaves three blank")
-    assert len(filled) == 3
+    assert (len(blank), {name for name, _ in filled}) == (6, {"MT-NLG", "Gopher", "Chinchilla"})
+    says(NAME, "Six cells of the table hold a dash.", "fills five cells, and corrects one")
+    assert len(filled) == 5
+    assert set(blank) - set(filled) == {("LaMDA", "norm")}
+    says(NAME, "Gemma's GELU is a GeGLU. LaMDA's norm it leaves blank.")
+    cells = [(name, column) for name in MODEL_TABLE for column in figures.COLUMNS]
+    changed = [one for one in cells if figures.word(*one) != figures.word(*one, sources=False)]
+    assert set(changed) - set(filled) == {("Gemma", "activation")}
+    assert figures.word("Gemma", "activation") == "GeGLU"
 
 
 def test_rows_of_ours():
@@ -206,6 +218,10 @@ def test_rows_of_ours():
     assert OUR_MODELS["Gemma-2"].built.arrangement == "sandwich"
     others = {row.built.arrangement for row in OUR_MODELS.values()} - {"parallel", "sandwich"}
     assert others == {"pre"}
+    keep = [n for n, row in OUR_MODELS.items() if row.built.norm.startswith("RMSNorm")
+            and row.built.position == "RoPE" and "GLU" in row.built.feed_forward]  # fmt: skip
+    assert (len(keep), set(OUR_MODELS) - set(keep)) == (5, {"Command R"})
+    says(NAME, "Five of the six keep to the recipe.", "Command R is the exception")
 
 
 def test_the_bug_of_exercise_3_was_quiet():

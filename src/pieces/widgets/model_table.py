@@ -5,6 +5,7 @@ from typing import Any
 
 from traitlets import default
 
+from pieces.widgets import stills
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice, Result, Switch, Text
 from pieces.zoo import MODEL_TABLE, OUR_MODELS, PARTS, Row, built_words, counted, sourced_words
@@ -14,6 +15,7 @@ COLUMNS = ("norm", "position", "activation")
 SHOWN = ("name", "year", "size", "total", *COLUMNS, "n_layers", "n_heads", "d_model", "head_dim")
 SIZES = ("n_layers", "n_heads", "n_kv_heads", "head_dim", "d_model", "d_ff", "vocab_size")
 BLANK = "blank"
+HEADS = ("model", "kind", "size", "norm", "position", "activation", "layers", "heads", "width")
 
 
 def vocabulary(column: str) -> tuple[str, ...]:
@@ -46,6 +48,14 @@ def fact(row: Row) -> dict[str, Any]:
     }
 
 
+def printed(row: Row) -> list[str]:
+    """Return a row's cells as the table prints them."""
+    p = row.printed
+    words = (p.category, p.size, p.norm, p.position, p.activation)
+    sizes = (p.n_layers, p.n_heads, p.d_model)
+    return [row.name, *(word or "–" for word in words), *(f"{number:,}" for number in sizes)]
+
+
 @functools.cache
 def facts() -> list[dict[str, Any]]:
     """Return all models, each built on the meta device and counted once a session."""
@@ -60,6 +70,7 @@ class ModelTable(PieceWidget):
     Args:
         view: "table", or by year "norm", "position" or "activation".
         find: what a reader looks for, words of up to 60 characters; each must be found in a row.
+            A star finds the rows that are not as printed.
         norm: "any", "blank", or one of the table's words: "Pre Layer", "Pre RMS", "Post Deep" …
         position: the same: "Learned", "RoPE", "ALiBi", "Relative".
         activation: the same: "GELU", "ReLU", "SwiGLU", "GeGLU".
@@ -109,3 +120,9 @@ class ModelTable(PieceWidget):
         kept = f" with {', '.join(chosen)}" if chosen else ""
         order = f", by {self.by}, {'falling' if self.falling else 'rising'}" if self.by else ""
         return f"{rows}{kept}, {shown}{order}; {self.one} beside {self.two}"
+
+    def still(self) -> str:
+        """Return the rows as they are printed, in the order of the table."""
+        shown = [row for row in ROWS.values() if self.ours or not row.ours]
+        caption = "The rows as they are printed; a dash is a blank of the table"
+        return stills.table([printed(row) for row in shown], HEADS, caption)

@@ -51,3 +51,16 @@ def grid(
         f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" role="img"'
         f' aria-label="{html.escape(caption)}">{"".join(marks)}</svg></figure>'
     )
+
+
+def table(rows: Sequence[Sequence[str]], headers: Sequence[str], caption: str) -> str:
+    """Return a table of texts as HTML."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    body = line("th", headers) + "".join(line("td", cells) for cells in rows)
+    return (
+        f'<figure class="p-still" tabindex="0"><figcaption>{html.escape(caption)}</figcaption>'
+        f"<table>{body}</table></figure>"
+    )

@@ -79,7 +79,7 @@ FIRST: tuple[Row, ...] = (
         position="RoPE",
         feed_forward="SwiGLU",
         differences={
-            "head_dim": "256, not H / N = 384",
+            "head_dim": "256, not D / H = 384",
             "norm": "one norm for both branches, which run in parallel",
         },
         published=PublishedCount(
@@ -136,7 +136,7 @@ FIRST: tuple[Row, ...] = (
             "dai2019transformerxl",
         ),
         Source("vocab_size d_ff", "Rae et al. 2021, 3.1 and Table 1: 32,000; d_ff = 4 d_model"),
-        Source("feed_forward biases", f"Rae et al. 2021, 3.1: {GPT2}", assumed=True),
+        Source("feed_forward biases", "Rae et al. 2021, 3.1: as GPT-2, but for norm and positions"),
         d_ff=65_536,
         vocab_size=32_000,
         norm="RMSNorm",
@@ -151,15 +151,9 @@ FIRST: tuple[Row, ...] = (
     row(
         "Chinchilla",
         Source(
-            "norm position vocab_size",
+            "norm position feed_forward biases vocab_size",
             "Hoffmann et al. 2022, 4.1: the architecture of Gopher",
             "hoffmann2022training",
-        ),
-        Source(
-            "feed_forward biases",
-            f"Hoffmann et al. 2022, 4.1: the architecture of Gopher, of which we assume: {GPT2}",
-            "hoffmann2022training",
-            assumed=True,
         ),
         Source("d_ff", "Hoffmann et al. 2022, Table 4: heads of 128; d_ff = 4 d_model as Gopher"),
         d_ff=32_768,
@@ -202,7 +196,7 @@ FIRST: tuple[Row, ...] = (
         differences={
             "norm": "blank; built pre-norm RMSNorm, as in T5",
             "position": "the relative encoding is T5's: one bias a bucket and head",
-            "head_dim": "128, not H / N = 64",
+            "head_dim": "128, not D / H = 64",
         },
     ),
     row(

@@ -148,7 +148,7 @@ OPEN: tuple[Row, ...] = (
         max_seq_len=8192,
         differences={
             "activation": "GeGLU, of three matrices, not GELU: two would count 6.42 billion",
-            "head_dim": "256, not H / N = 192",
+            "head_dim": "256, not D / H = 192",
         },
         published=PublishedCount(8_537_680_896, WEIGHTS),
         beyond="the name leaves the embedding out, and rounds 7.75 down",

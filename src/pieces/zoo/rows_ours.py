@@ -60,7 +60,7 @@ OUR_ROWS: tuple[Row, ...] = (
         differences={
             "category": "every second layer attends in a window; built without, which has the same "
             "parameters",
-            "head_dim": "256, not H / N = 224",
+            "head_dim": "256, not D / H = 224",
         },
         published=PublishedCount(9_241_705_984, WEIGHTS),
     ),
@@ -77,7 +77,7 @@ OUR_ROWS: tuple[Row, ...] = (
         head_dim=128,
         rope_base=1_000_000.0,
         max_seq_len=128_000,
-        differences={"head_dim": "128, not H / N = 160"},
+        differences={"head_dim": "128, not D / H = 160"},
         published=PublishedCount(12_247_782_400, WEIGHTS),
     ),
     row(

@@ -19,6 +19,8 @@ SOURCED = {
     ("MT-NLG", "norm"): "Pre Layer",
     ("MT-NLG", "position"): "Learned",
     ("MT-NLG", "activation"): "GELU",
+    ("Gopher", "activation"): "GELU",
+    ("Chinchilla", "activation"): "GELU",
     ("Gemma", "activation"): "GeGLU",
 }
 SHOWN = """(root) => {
@@ -26,7 +28,9 @@ SHOWN = """(root) => {
   const bar = (node) => { const whole = node.getBoundingClientRect(); return [...node.children].map((part) => {
     const box = part.getBoundingClientRect();
     return [part.dataset.part, part.dataset.role, (box.left - whole.left) / whole.width, box.width / whole.width]; }); };
-  const seen = (selector) => { const node = root.querySelector(selector); return node.closest(".p-pane").hidden ? null : node; };
+  const box = (selector) => { const { top, bottom, left, right } = root.querySelector(selector).getBoundingClientRect();
+    return { top, bottom, left, right }; };
+  const seen = (selector) => { const node = root.querySelector(selector); return (node.closest(".p-pane") ?? node).hidden ? null : node; };
   const table = seen(".p-sortable"), years = seen(".p-years");
   return {
     table: table && { caption: text(table.caption), heads: [...table.querySelectorAll("thead th")].map((th) => [text(th), th.ariaSort]),
@@ -41,6 +45,10 @@ SHOWN = """(root) => {
     beside: [...root.querySelectorAll(".p-beside tr")].map((tr) => [...tr.children].map(text)),
     sources: [...root.querySelectorAll(".p-told section")].map((one) => ({ name: text(one.querySelector(".p-told-name")),
       paragraphs: [...one.querySelectorAll("p:not([class])")].map(text), lines: [...one.querySelectorAll("li")].map(text) })),
+    opened: root.querySelector("details:has(> .p-told)").open && Object.fromEntries([".p-panes", ".p-beside", "summary:has(+ .p-told)",
+      ".p-told", ".p-say"].map((one) => [one, box(one)])),
+    count: text(root.querySelector(".p-found")), none: seen(".p-none") && text(root.querySelector(".p-none")),
+    key: seen(".p-strip-key") && [...root.querySelectorAll(".p-strip-key li")].map((li) => [text(li), li.firstChild.dataset.role]),
     search: root.querySelector(".p-find").value, empty: root.querySelector(".p-controls .p-button").disabled,
     pair: ["one", "two"].map((which) => root.querySelector(`[data-trait=${which}] select`).value),
     tab: root.querySelector(".p-tab[aria-pressed=true]").dataset.view,
@@ -92,7 +100,10 @@ def rows_of(s):
         if row.ours and not s["ours"]:
             continue
         own = values(name, s["words"])
-        words = [own[column] or "blank" for column in COLUMNS]
+        words = [
+            f"{own[column] or 'blank'}{'*' * ((name, column) in SOURCED and s['words'] == 'sources')}"
+            for column in COLUMNS
+        ]
         text = " ".join([name, str(own["year"]), row.printed.category, *words])
         text = (text + (" ours" if row.ours else "")).lower()
         fits = all(s[c] in ("any", own[c] or "blank") for c in COLUMNS)
@@ -135,8 +146,8 @@ def percent(name, part):
 
 def same_table(seen, s, names):
     """Compare the table: heads, the arrow of the order, every cell, every bar."""
-    caption = {"printed": "Table 5.1, as printed",
-               "sources": "Table 5.1, by the sources; * is not as printed"}[s["words"]]  # fmt: skip
+    said = {"printed": "as printed", "sources": "by the sources; * is not as printed"}[s["words"]]
+    caption = f"Table 5.1 of a textbook (S2), {said}"
     caption += "; † is ours, not in the table" if s["ours"] else ""
     right(seen["caption"] == caption, seen["caption"])
     for (title, order), (key, wanted) in zip(seen["heads"], TITLES.items(), strict=True):
@@ -220,6 +231,21 @@ def same_pair(seen, s):
                   zip(notes, row.differences.values(), strict=True)), notes)  # fmt: skip
 
 
+def in_its_place(box):
+    """The sources, opened, have the width of the widget, and lie over nothing."""
+    panes, told = box[".p-panes"], box[".p-told"]
+    right(
+        box[".p-beside"]["bottom"] <= box["summary:has(+ .p-told)"]["top"],
+        "they lie over the table",
+    )
+    right(told["top"] >= box["summary:has(+ .p-told)"]["bottom"] - 1, "they lie over their head")
+    right(told["bottom"] <= min(panes["bottom"], box[".p-say"]["top"]) + 1, "they hang out below")
+    right(
+        abs(told["left"] - panes["left"]) < 2 and abs(told["right"] - panes["right"]) < 2,
+        "they are narrower than the widget",
+    )
+
+
 def lines_of(name, words):
     """Return the lines of one of the two: title and text."""
     row, built, own = ROWS[name], ROWS[name].built, values(name, words)
@@ -242,27 +268,38 @@ def model_table(root, s):
     """Every row and its bar or every year, the two that are compared, and the sentence."""
     seen, names = root.evaluate(SHOWN), rows_of(s)
     right(seen["tab"] == s["view"], f"the tab {seen['tab']}")
-    right((seen["table"] is None) == (s["view"] != "table"), "which view?")
-    right((seen["years"] is None) == (s["view"] == "table"), "which view?")
-    if s["view"] == "table":
+    table = s["view"] == "table"
+    right((seen["table"] is None) == (not table or not names), "which view?")
+    right((seen["years"] is None) == (table or not names), "which view?")
+    key = [[part, role] for part, role in ROLES.items()] if table and names else None
+    right(seen["key"] == key, f"the key to the strips: {seen['key']}")
+    if table and names:
         same_table(seen["table"], s, names)
-        right(s["found"] == names, f"Python reads {s['found']}")
-    else:
+    elif names:
         same_years(seen["years"], s, names)
-        right(sorted(s["found"]) == sorted(names), f"Python reads {s['found']}")
+    same = names if table else sorted(names)
+    right((s["found"] if table else sorted(s["found"])) == same, f"Python reads {s['found']}")
     same_pair(seen, s)
+    if seen["opened"]:
+        in_its_place(seen["opened"])
     right(seen["search"] == s["find"], seen["search"])
     untouched = not s["find"] and all(s[column] == "any" for column in COLUMNS)
     right(seen["empty"] == untouched, "the button that shows all")
     right(seen["pair"] == [s["one"], s["two"]], seen["pair"])
     all_rows = 31 if s["ours"] else 25
     asked = [f"“{s['find'].strip()}”"] if s["find"].strip() else []
-    asked += [s[column] for column in COLUMNS if s[column] != "any"]
-    none = (f" with {', '.join(asked)}" if asked else "") + ("" if names else ". Take a word away")
+    asked += [f"{column} left blank" if s[column] == "blank" else s[column]
+              for column in COLUMNS if s[column] != "any"]  # fmt: skip
+    none = (
+        f"None of the {all_rows} models has {', '.join(asked)}. Ask for less, or press “Show all”."
+    )
+    none = None if names else none
+    asked = f" with {', '.join(asked)}" if asked else ""
+    right(seen["none"] == none, f"said of no model: {seen['none']}")
+    right(seen["count"] == f"{len(names)} of {all_rows} models", seen["count"])
     pairs = [f"{n} has {short(counts(n)['total'])} parameters, {percent(n, 'feed-forward')} % of them "
              f"in feed-forward networks and {percent(n, 'attention')} % in attention"
              for n in dict.fromkeys([s["one"], s["two"]])]  # fmt: skip
-    said = (
-        f"{'By the sources. ' if s['words'] == 'sources' else ''}{len(names)} of {all_rows} models"
-    )
-    right(seen["said"] == f"{said}{none}. {'; '.join(pairs)}.", seen["said"])
+    said = none or f"{len(names)} of {all_rows} models{asked}."
+    said = f"{'By the sources. ' if s['words'] == 'sources' else ''}{said} {'; '.join(pairs)}."
+    right(seen["said"] == said, seen["said"])

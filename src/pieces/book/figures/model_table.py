@@ -1,5 +1,6 @@
 """The figures and tables of chapter 16: rows built, counted, and held against their names."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -19,7 +20,6 @@ from pieces.zoo import (
 )
 
 COLUMNS = ("norm", "position", "activation")
-ROLES = ("query", "value", "key", "output", "score")
 BLANK = "left blank"
 OWN_HEADS = ("PaLM", "LaMDA", "Gemma", "T5")
 
@@ -44,8 +44,9 @@ def config(name: str) -> Table:
         source = row.source(field)
         if value != plain[field] and value is not None:
             rows.append([field, f"{value:,}" if isinstance(value, int) else str(value),
-                         "Table 5.1" if source == "Table 5.1" else "its source"])  # fmt: skip
-    return table(rows, ["field", "value", "known from"])
+                         re.split(r" \(|[,:;] ", source)[0]])  # fmt: skip
+    caption = "What is not listed has its default."
+    return table(rows, ["field", "value", "known from"], caption=caption)
 
 
 def headlines() -> None:
@@ -108,24 +109,25 @@ def became(column: str, sources: bool = True) -> dict[str, Counter]:
 
 
 def by_year() -> None:
-    """Draw norm, position and activation by year: a bar for each year, a part for each choice."""
-    fig, panels = plot.figure(6.4, 2.9, columns=3, sharey=True)
+    """Draw how many models of each year chose each norm, position and activation."""
+    kinds = [became(column) for column in COLUMNS]
     years = sorted({row.appeared.year for row in MODEL_TABLE.values()})
+    top = max(max(of.values()) for found in kinds for of in found.values())
+    fig, panels = plot.figure(4.4, 3.5, rows=3)
     said = []
-    for column, axes in zip(COLUMNS, panels, strict=True):
-        bottom = [0] * len(years)
-        found = became(column)
-        for (name, of), role in zip(found.items(), [*ROLES, "residual"], strict=False):
-            tall = [of[year] for year in years]
-            color = plot.ROLE["residual" if name == BLANK else role]
-            axes.bar(years, tall, bottom=bottom, color=color, label=name, width=0.8)
-            bottom = [low + more for low, more in zip(bottom, tall, strict=True)]
-        axes.set_title(column, fontsize=9)
-        axes.set_xticks(years, [f"’{year % 100}" for year in years])
-        axes.legend(fontsize=6.5, loc="upper left")
+    for column, found, axes in zip(COLUMNS, kinds, panels, strict=True):
+        counts = torch.tensor([[of[year] for year in years] for of in found.values()])
+        short = [f"’{year % 100}" for year in years]
+        plot.heatmap(
+            axes, counts, role="residual", top=top, rows=list(found), columns=short, digits=0
+        )
+        for text in axes.texts:
+            text.set_visible(text.get_text() != "0")
+        axes.set_aspect("auto")
+        axes.set_title(column, loc="left", fontsize=9.5)
+        axes.tick_params(labeltop=column == COLUMNS[0])
         last = {name: of[2024] for name, of in found.items() if of[2024]}
         said.append(f"{column}, 2024: " + ", ".join(f"{w} {n}" for w, n in last.items()))
-    panels[0].set(ylabel="models of the table", ylim=(0, 12.5))
     plot.show(fig, alt=f"Models by year and choice. {'; '.join(said)}.")
 
 

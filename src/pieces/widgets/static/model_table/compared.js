@@ -32,7 +32,7 @@ export function comparison(view, words) {
   const body = h("tbody", {});
   const table = h("table", { class: "p-beside" }, h("caption", {}, words.beside), h("thead", {}, head), body);
   const sources = h("div", { class: "p-told" });
-  const fold = h("details", { class: "p-details p-sources" }, h("summary", {}, words.sources), sources);
+  const fold = h("details", { class: "p-details p-origins" }, h("summary", {}, words.sources), sources);
   const note = ([column, text]) => h("li", {}, `${words.names[column] ?? column}: ${text}`);
   const cited = ([fields, citation, assumed]) => h("li", {}, `${fields.join(", ")}: ${citation}`
     + `${assumed ? words.assumed : ""}`);

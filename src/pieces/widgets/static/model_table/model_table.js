@@ -1,10 +1,10 @@
 /** ModelTable: 25 models to sort, search and compare; and what their choices became, year by year. */
-import { button, choice, frame, guard, h, limits, live, report, select, setter, text,
+import { button, choice, frame, guard, h, legend, limits, live, put as write, report, select, setter, text,
   toggle } from "../kit/kit.js";
 import { short } from "../kit/parts.js";
 import { sortable } from "../kit/table.js";
 import { tabs } from "../kit/tabs.js";
-import { comparison, partsOf } from "./compared.js";
+import { comparison, partsOf, ROLES } from "./compared.js";
 import { BLANK, COLUMNS, fits, readModels, rowOf } from "./models.js";
 import { yearBoard } from "./years.js";
 
@@ -14,18 +14,21 @@ const COLUMN_NAMES = { name: "model", year: "year", size: "size", total: "counte
   position: "position", activation: "activation", n_layers: "L", n_heads: "H", d_model: "D", head_dim: "K" };
 const WORDS = {
   title: "Twenty-five models, one table", find: "Search", hint: "say, rope 2023", any: "any",
-  columns: COLUMN_NAMES, blank: "left blank", words: "words", sets: { printed: "as printed",
+  columns: COLUMN_NAMES, blank: "left blank", words: "these three", sets: { printed: "as printed",
     sources: "by the sources" }, ours: "with six of ours, of 2024", reset: "Show all",
-  view: "view", views: { table: "the table", norm: "norm by year", position: "position by year",
-    activation: "activation by year" },
-  caption: { printed: "Table 5.1, as printed", sources: "Table 5.1, by the sources; * is not as printed" },
+  view: "view",
+  views: { table: "the table", norm: "norms", position: "positions", activation: "activations" },
+  caption: { printed: "Table 5.1 of a textbook (S2), as printed",
+    sources: "Table 5.1 of a textbook (S2), by the sources; * is not as printed" },
   theirs: "; † is ours, not in the table",
   bar: (one) => partsOf(one).map(({ name: part }) => `${part} ${share(one, part)} %`).join(", "),
-  note: "L layers, H heads, D width, K numbers in a head. Press a column to sort by it, a model to "
-    + "compare it with the one you pressed before.",
-  one: "compare", two: "with",
-  found: (n, all, asked) => `${n} of ${all} models${asked.length ? ` with ${asked.join(", ")}` : ""}${n ? ""
-    : ". Take a word away"}.`,
+  note: "L layers, H heads, D width, K numbers in a head. A norm’s first word says where it stands, before "
+    + "a sublayer (Pre) or behind it (Post); the second says which it is: LayerNorm, RMSNorm or DeepNorm. "
+    + "Press a column to sort by it, a model to compare it with the one you pressed before.",
+  strip: "Under each count:", one: "compare", two: "with",
+  count: (n, all) => `${n} of ${all} models`, asked: (all) => (all.length ? ` with ${all.join(", ")}` : ""),
+  none: (n, asked) => `None of the ${n} models has ${asked.join(", ")}. Ask for less, or press `
+    + `“${WORDS.reset}”.`,
   pair: (one) => `${one.name} has ${short(one.total)} parameters, ${share(one, "feed-forward")} % of them in `
     + `feed-forward networks and ${share(one, "attention")} % in attention`,
   years: { name, columns: COLUMN_NAMES,
@@ -73,7 +76,9 @@ function render({ model, el }) {
   toggle(view, model, "ours", { label: WORDS.ours });
   const all = { find: "", ...Object.fromEntries(COLUMNS.map((column) => [column, "any"])) };
   const reset = button(view, { label: WORDS.reset, press: () => put(all) });
+  const count = h("span", { class: "p-found" });
   view.controls.prepend(finder);
+  view.controls.append(count);
 
   const bar = (node, { model: one }) => {
     if (node.dataset.of === one.name) return;
@@ -101,6 +106,9 @@ function render({ model, el }) {
   });
   const board = yearBoard({ words: WORDS.years, pick, picked });
   const open = tabs(view, model, "view", { label: WORDS.view, options: Object.entries(WORDS.views) });
+  const none = h("p", { class: "p-none" });
+  const key = h("div", { class: "p-strip-key" }, h("span", {}, WORDS.strip), legend(...Object.entries(ROLES)
+    .map(([part, role]) => [role, part])));
   const note = h("p", { class: "p-note" }, WORDS.note);
   const pair = h("div", { class: "p-pair" });
   for (const which of ["one", "two"]) {
@@ -108,7 +116,7 @@ function render({ model, el }) {
       options: limits(model, which).options.map((own) => [own, own]) }).box);
   }
   const beside = comparison(view, WORDS.compared);
-  view.panes.append(open.box, table.pane, board.pane, note, pair, ...beside.nodes);
+  view.panes.append(open.box, none, key, table.pane, board.pane, note, pair, ...beside.nodes);
 
   view.onDraw(() => {
     now = read(model);
@@ -117,17 +125,22 @@ function render({ model, el }) {
     const shown = rows.filter((row) => fits(row, now));
     reset.box.disabled = Object.entries(all).every(([trait, value]) => now[trait] === value);
     const asTable = now.view === "table";
-    table.pane.hidden = !asTable;
-    board.pane.hidden = asTable;
+    none.hidden = shown.length > 0;
+    key.hidden = table.pane.hidden = !asTable || !shown.length;
+    board.pane.hidden = asTable || !shown.length;
     table.title(WORDS.caption[now.words] + (now.ours ? WORDS.theirs : ""));
     table.sort(now.by, now.falling);
     table.draw(shown);
     if (!asTable) board.draw(shown, now.view);
     const two = [now.one, now.two].flatMap((own) => models.filter((one) => one.name === own));
     beside.draw(two, now.words);
-    const asked = [now.find.trim() && `“${now.find.trim()}”`, ...COLUMNS.map((column) =>
-      now[column] !== "any" && now[column])].filter(Boolean);
-    view.say(`${SPOKEN[now.words]}${WORDS.found(shown.length, rows.length, asked)} `
+    const named = COLUMNS.map((column) =>
+      ({ any: "", [BLANK]: `${WORDS.columns[column]} ${WORDS.blank}` }[now[column]] ?? now[column]));
+    const asked = [now.find.trim() && `“${now.find.trim()}”`, ...named].filter(Boolean);
+    const found = WORDS.count(shown.length, rows.length);
+    write(count, found);
+    write(none, WORDS.none(rows.length, asked));
+    view.say(`${SPOKEN[now.words]}${shown.length ? `${found}${WORDS.asked(asked)}.` : none.textContent} `
       + `${[...new Set(two)].map(WORDS.pair).join("; ")}.`);
     report(model, { found: table.names() });
   });

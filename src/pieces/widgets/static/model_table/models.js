@@ -44,10 +44,12 @@ export function rowOf(one, source) {
     model: one };
 }
 
-/** Whether a row has what is looked for: each typed word somewhere, and the word chosen in each column. */
+/** Whether a row has what is looked for: each typed word somewhere, and the word chosen in each column.
+ *  A star finds what is not as printed. */
 export function fits(row, { find, ...chosen }) {
   const { model } = row;
-  const text = [row.name, row.year, model.category, ...COLUMNS.map((name) => row[name] ?? BLANK),
+  const text = [row.name, row.year, model.category, ...COLUMNS.map((name) =>
+    `${row[name] ?? BLANK}${row.changed[name] ? "*" : ""}`),
     model.ours ? "ours" : ""].join(" ").toLowerCase();
   return find.toLowerCase().split(/\s+/).every((part) => text.includes(part))
     && COLUMNS.every((name) => chosen[name] === "any" || chosen[name] === (row[name] ?? BLANK));
