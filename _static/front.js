@@ -3,16 +3,23 @@
 "use strict";
 
 addEventListener("DOMContentLoaded", () => {
-  const WRITTEN = 20; // words, as many as the picture has room for
-  const [PACE, REST] = [1000, 6000]; // milliseconds behind a word, and behind the last one
+  // Milliseconds for the opening, which is read, for each word, and for the last one.
+  const [OPENING, PACE, REST] = [7000, 3000, 7000];
   const place = document.querySelector("article .pieces-live");
-  const button = document.querySelector(".front-hint button");
+  const button = document.querySelector(".front-write");
   if (!place || !button) return;
   let timer = 0;
   let seen = false;
   let writing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   let opening = "";
   let written = 0;
+
+  /** How many words fit in behind the first seven, while each column still says its guess at every height: it
+   *  needs 30 px. */
+  function room() {
+    const wide = place.clientWidth;
+    return wide < 600 ? Math.max(2, Math.floor((wide - 40) / 30) - 7) : wide < 940 ? 5 : 9;
+  }
 
   /** A reader of the screen hears what was asked for, not what goes on by itself. */
   function hush(quiet) {
@@ -26,7 +33,7 @@ addEventListener("DOMContentLoaded", () => {
     const model = window.pieces.model(place.dataset.model);
     const longer = model.get("continued");
     opening ||= model.get("text");
-    const again = written >= WRITTEN || !longer;
+    const again = written >= room() || !longer;
     written = again ? 0 : written + 1;
     model.set({ text: again ? opening : longer, word: 0 });
     model.save_changes();
@@ -34,28 +41,36 @@ addEventListener("DOMContentLoaded", () => {
   }
 
   /** Ask for the next word, if one is wanted now. */
-  function run() {
+  function run(asked = false) {
     clearTimeout(timer);
     const alive = place.dataset.state === "live";
+    if (alive && button.hidden) {
+      place.querySelector(".w-one").after(button); // beside the other controls
+      button.hidden = false;
+    }
     hush(writing);
     button.textContent = writing ? button.dataset.pause : button.dataset.play;
-    if (writing && alive && seen && !document.hidden) timer = setTimeout(write, written < WRITTEN ? PACE : REST);
+    button.classList.toggle("front-writing", writing);
+    const pause = asked ? PACE / 6 : !written ? OPENING : written < room() ? PACE : REST;
+    if (writing && alive && seen && !document.hidden) timer = setTimeout(write, pause);
   }
-  function stop() {
-    if (!writing) return;
+  function stop(event) {
+    if (!writing || button.contains(event.target)) return;
     writing = false;
     run();
   }
 
   button.addEventListener("click", () => {
     writing = !writing;
-    run();
+    const { get } = window.pieces.model(place.dataset.model);
+    if (writing && !(opening && get("text").startsWith(opening))) [opening, written] = [get("text"), 0];
+    run(writing);
   });
   // A link has brought a state of its own, or sets one now.
   if (location.hash.startsWith("#see-")) writing = false;
   for (const touch of ["pointerdown", "keydown", "focusin", "click", "pieces-set"]) place.addEventListener(touch, stop);
-  document.addEventListener("visibilitychange", run);
-  new MutationObserver(run).observe(place, { attributes: true, attributeFilter: ["data-state"] });
+  document.addEventListener("visibilitychange", () => run());
+  new MutationObserver(() => run()).observe(place, { attributes: true, attributeFilter: ["data-state"] });
   new IntersectionObserver(([entry]) => {
     seen = entry.isIntersecting;
     run();

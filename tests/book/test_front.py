@@ -9,7 +9,8 @@ from bs4 import BeautifulSoup
 from browser import ROOT, SETTLED
 
 TEXT = "() => window.pieces.model(document.querySelector('.pieces-live').dataset.model).get('text')"
-BUTTON = ".front-hint button"
+BUTTON = ".pieces-live .front-write"
+STORY = "This is the story of Lily."
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +46,32 @@ class TestPicture:
     def test_it_writes_the_models_own_words_by_itself(self, start):
         page = start()
         before = words(page)
-        page.wait_for_function(f"({TEXT})().split(' ').length >= {len(before) + 3}")
+        page.wait_for_function(f"({TEXT})().split(' ').length >= {len(before) + 2}")
         assert words(page)[: len(before)] == before
-        assert words(page)[len(before) :][:2] == ["red", "ball"]
-        assert page.locator(BUTTON).inner_text() == "Pause"
+        assert words(page)[len(before) :][:2] == ["She", "had"]
+        assert page.locator(BUTTON).inner_text() == "Stop writing"
         assert page.locator(".pieces-live .w-wires path").count() > 0
         assert page.errors == []
+
+    def test_there_is_time_to_read(self, start):
+        """The opening stands longest; then each word for 3 s, on a clock that is set by hand."""
+        page = start()
+        page.wait_for_timeout(4000)
+        assert page.evaluate(TEXT) == STORY
+        page.clock.install()
+        for _ in range(2):
+            page.locator(BUTTON).click()
+        for wait, more in ((400, 0), (200, 1), (2800, 1), (300, 2)):
+            page.clock.run_for(wait)
+            assert len(words(page)) == len(STORY.split()) + more
+
+    @pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+    def test_its_stop_stands_on_the_first_screen_beside_the_other_controls(self, start, size):
+        page = start(viewport={"width": size[0], "height": size[1]})
+        stop, say = (page.locator(one).bounding_box() for one in (BUTTON, ".pieces-live .w-one"))
+        assert stop["y"] + stop["height"] <= size[1]
+        assert stop["y"] == pytest.approx(say["y"], abs=4)
+        assert page.locator(".pieces-live .w-picture").bounding_box()["y"] < 0.75 * size[1]
 
     @pytest.mark.parametrize("touch", ["press", "key", "voice", "button"])
     def test_a_touch_ends_it(self, start, touch):
@@ -67,16 +88,23 @@ class TestPicture:
         else:
             page.locator(BUTTON).click()
         left = words(page)
-        page.wait_for_timeout(2500)
+        page.wait_for_timeout(4000)
         assert words(page) == left
         assert page.locator(BUTTON).inner_text() == "Let it write"
         page.locator(BUTTON).click()
         page.wait_for_function(f"({TEXT})().split(' ').length > {len(left)}")
 
+    def test_it_goes_on_behind_a_text_of_the_readers_own(self, start):
+        page = start("reduce")
+        page.locator(".pieces-live textarea").fill("Tom had a big dog. He")
+        page.locator(BUTTON).click()
+        page.wait_for_function(f"({TEXT})().split(' ').length > 6")
+        assert words(page)[:6] == ["Tom", "had", "a", "big", "dog.", "He"]
+
     def test_it_is_still_where_less_motion_is_wanted(self, start):
         page = start("reduce")
         before = words(page)
-        page.wait_for_timeout(2500)
+        page.wait_for_timeout(4000)
         assert words(page) == before
         assert page.locator(BUTTON).inner_text() == "Let it write"
 
@@ -85,26 +113,28 @@ class TestPicture:
         page.evaluate("scrollTo({ top: 4000, behavior: 'instant' })")
         page.wait_for_timeout(500)
         left = words(page)
-        page.wait_for_timeout(2500)
+        page.wait_for_timeout(4000)
         assert words(page) == left
         page.locator(BUTTON).scroll_into_view_if_needed()
         page.wait_for_function(f"({TEXT})().split(' ').length > {len(left)}")
 
-    def test_it_begins_again_and_nothing_below_it_moves(self, start):
+    @pytest.mark.parametrize("width", [1366, 768, 390])
+    def test_it_begins_again_and_nothing_below_it_moves(self, start, width):
         """Time runs fast here: a whole round, and the map stays where it is."""
-        page = start()
-        page.wait_for_function(f"({TEXT})().split(' ').length > 20")
+        page = start(viewport={"width": width, "height": 768})
+        assert page.evaluate(TEXT) == STORY
         top = "document.querySelector('.front-map').getBoundingClientRect().top + scrollY"
-        before, tops = words(page)[:17], set()
-        page.locator(BUTTON).click()
+        tops, texts = set(), []
         page.clock.install()
-        page.locator(BUTTON).click()
-        for _ in range(30):
-            page.clock.run_for(1100)
+        for _ in range(2):
+            page.locator(BUTTON).click()
+        for _ in range(20):
+            page.clock.run_for(2000)
             tops.add(round(page.evaluate(top)))
+            texts.append(page.evaluate(TEXT))
         assert len(tops) == 1
-        page.clock.run_for(7000)
-        assert words(page)[:17] == before
+        assert max(map(len, texts)) > len(STORY) + 6
+        assert STORY in texts[texts.index(max(texts, key=len)) :]
 
     def test_what_goes_on_by_itself_is_not_read_aloud(self, start):
         page = start()
@@ -127,7 +157,7 @@ class TestPicture:
 
     def test_it_is_written_as_a_story_is_printed(self, start):
         page = start()
-        page.wait_for_function(f"({TEXT})().length > 90")
+        page.wait_for_function(f"({TEXT})().length > 30")
         assert not re.search(r"\s[,.!?”]|[.!?] [a-z]", page.evaluate(TEXT))
 
     def test_without_javascript_there_is_no_dead_button(self, start):
@@ -135,12 +165,23 @@ class TestPicture:
         assert not page.locator(BUTTON).is_visible()
         assert page.get_by_text("stories_llama reads").is_visible()
 
+    def test_what_the_note_offers_to_try_shows_what_it_says(self, start):
+        page = start("reduce")
+        leads = page.locator(".pieces-live .w-next-row").first
+        for place, word in enumerate(("red", "ball")):
+            page.locator(".front-hint a").nth(place).click()
+            page.wait_for_function(f"({TEXT})().endsWith('she took the')")
+            leads.get_by_text(word, exact=True).wait_for()
+        assert page.locator(".pieces-live .w-part.w-off").count() == 1
+
 
 class TestMap:
     def test_seventeen_chapters_in_order_each_with_its_moment(self, front):
         names = [dt.get_text() for dt in front.select(".front-map dt")]
         assert [int(re.match(r"\d+", name)[0]) for name in names] == list(range(1, 18))
-        moments = [dd.get_text().strip() for dd in front.select(".front-map dd")]
+        times = [time.get_text() for time in front.select(".front-map dd .front-time")]
+        told = [dd.get_text().strip() for dd in front.select(".front-map dd")]
+        moments = [a.removesuffix(b).strip() for a, b in zip(told, times, strict=True)]
         assert len(set(moments)) == 17
         assert all(moment.endswith(".") and len(moment.split()) > 8 for moment in moments)
 

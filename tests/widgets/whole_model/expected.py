@@ -50,6 +50,8 @@ SEEN = """(root) => {
         ? [part.querySelector("i").className, parseFloat(part.querySelector("i").style.width)] : null })),
     marks: [...root.querySelectorAll(".w-mark")].map((mark) => (mark.hidden ? null
       : [...mark.children].map((one) => one.textContent))),
+    key: [...root.querySelectorAll(".w-key span")].filter((one) => !one.hidden).map((one) =>
+      one.textContent), bars: [...root.querySelectorAll("[data-trait=bars] option")].map((one) => one.textContent),
     counts: [...root.querySelectorAll(".w-count")].map((one) => (one.hidden ? null : one.textContent)) };
 }"""  # fmt: skip
 
@@ -125,6 +127,9 @@ def whole_model(root, s):
     if len(ids) > 1:
         cost = -p[:-1].gather(1, torch.tensor(ids[1:])[:, None]).log().mean()
         right(abs(s["text_cost"] - float(cost)) < 1e-4, f"the text costs {float(cost)}")
+    told = [f"for or against “{vocabulary[target]}”",
+            f"what “{vocabulary[int(p[t].argmax())]}” loses without"]  # fmt: skip
+    right(drawn["bars"] == told, f"the bars are about {drawn['bars']}, not {told}")
     if s["part"]:
         return opened(root, s, model, values, ids, t)
     columns(drawn, s, values, strips, seen, before, ids, t)
@@ -134,10 +139,12 @@ def whole_model(root, s):
         if mark:
             best = seen[n][t].max(-1)
             would, word, share, *_ = mark
-            right(would == ("" if drawn["phone"] else "would say"), would)
+            name = f"“{vocabulary[ids[t]]}” " if drawn["phone"] else ""
+            right(would == f"{name}would say", f"{would}, not of {name}")
             right(word == vocabulary[int(best.indices)], f"strip {n} says {word}")
             right(tells(share, float(best.values)), f"strip {n}: {share}")
-    sentence(root.locator(".p-say").inner_text(), s, p[t], was[t] if off else None, vocabulary)
+    right(("with all parts on" in drawn["key"]) == bool(off), f"key: {drawn['key']}")
+    sentence(root.locator(".p-say").inner_text(), s, p, was[t] if off else None, t, ids, vocabulary)
 
 
 def next_words(drawn, s, p, was, truth, vocabulary):
@@ -276,10 +283,17 @@ def rows(drawn, s, counted):
                 right(says(part["number"], value, 1), f"{name}: {part['number']}, not {value}")
 
 
-def sentence(said, s, p, was, vocabulary):
+def sentence(said, s, p, was, t, ids, vocabulary):
     """The chances that are told, of the words that are told."""
     if s["step"]:
         return
+    drew = re.match(r"The model drew “(.*?)”, which had (.*?%)\. ", said)
+    if drew:
+        word = vocabulary[ids[t]]
+        right(drew[1] == word, f"drew {drew[1]}, not {word}")
+        right(tells(drew[2], float(p[t - 1, ids[t]])), f"{word} had {float(p[t - 1, ids[t]])}")
+        said = said[drew.end() :]
+    p = p[t]
     told = re.findall(r"(>\s99|<\s1|\d+)\s%", said)
     if was is None:
         right(f"“{vocabulary[int(p.argmax())]}”" in said, said)

@@ -4,6 +4,13 @@ from hands import type_letter
 
 from pieces.widgets import WholeModel
 
+
+def say(page):
+    """Let the model say a word, and its column rise to the end."""
+    page.get_by_role("button", name="Say the next word").click()
+    page.locator(".p-player input").press("End")
+
+
 TYPED = "One sunny day, Lily found a red ball. She"  # "bell" is a word as well
 # A widget, and what a reader does with it.
 PICTURES = {
@@ -13,5 +20,6 @@ PICTURES = {
     "whole head": (lambda: WholeModel(part="layer.2.head.4"), None),
     "whole units": (lambda: WholeModel(part="layer.3.feed_forward"), None),
     "whole experts": (lambda: WholeModel(model_name="stories_moe", word=9), None),
+    "whole, said": (lambda: WholeModel(text="This is the story of Lily. She had"), say),
     "another letter": (lambda: WholeModel(text=TYPED), type_letter("e", 7)),
 }

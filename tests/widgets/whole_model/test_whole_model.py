@@ -240,9 +240,14 @@ def test_it_is_played_part_by_part(bench):
         check(page, widget)
 
 
+def moving(page):
+    page.emulate_media(reduced_motion="no-preference")
+
+
 def test_the_word_that_is_said_rises_alone(bench):
     widget = WholeModel(text=SHORT)
     with recorded(bench, widget) as page:
+        moving(page)
         page.get_by_role("button", name="Say the next word").click()
         now = state(page, widget)
         assert now["text"].startswith(SHORT)
@@ -254,6 +259,102 @@ def test_the_word_that_is_said_rises_alone(bench):
         assert clipped == [False] * 9 + [True]
         page.locator(".p-player input").press("End")
         check(page, widget)
+
+
+def test_a_press_is_told_in_one_sentence_and_over_soon(bench):
+    widget = WholeModel(text="This is the story of Lily. She had")
+    with recorded(bench, widget) as page:
+        moving(page)
+        button = page.get_by_role("button", name="Say the next word")
+        button.click()
+        assert said(page).startswith("The model drew “two”, which had 21\u00a0%. Its column rises.")
+        assert said(page).endswith(
+            "The 9 columns before it are kept as they were: that is the cache."
+        )
+        page.wait_for_function(
+            "document.querySelector('.p-say').innerText.includes('best guess')", timeout=15_000
+        )
+        assert state(page, widget)["step"] == 0
+        assert said(page).startswith("The model drew “two”, which had 21\u00a0%. After “two”")
+        check(page, widget)
+        page.locator(".w-picture").press("ArrowLeft")
+        assert "drew" not in said(page)
+        button.click()
+        button.click()  # a second press ends the first rise
+        assert len(state(page, widget)["text"].split()) == 11
+
+
+def test_where_less_motion_is_wanted_a_word_stands_at_once(bench):
+    widget = WholeModel(text="This is the story of Lily. She had")
+    with recorded(bench, widget) as page:
+        page.get_by_role("button", name="Say the next word").click()
+        assert said(page).startswith("The model drew “two”, which had 21\u00a0%. After “two”")
+        assert page.locator(".w-next-list").is_visible()
+        check(page, widget)
+
+
+def test_a_hand_at_the_player_ends_the_rise(bench):
+    widget = WholeModel(text=SHORT)
+    with recorded(bench, widget) as page:
+        moving(page)
+        page.get_by_role("button", name="Say the next word").click()
+        page.wait_for_function("document.querySelector('.p-player input').value >= 2")
+        page.locator(".p-player input").press("Home")
+        page.wait_for_timeout(1500)
+        assert state(page, widget)["step"] == 1
+        assert "The text is 10 words" in said(page)
+
+
+@pytest.mark.parametrize("off", [[], ["layer.1.attention"]])
+def test_a_part_that_changes_little_says_so(bench, off):
+    widget = WholeModel(text=SHORT, off=off)
+    with bench.show(widget) as page:
+        put(page, widget, step=3)
+        moved = "stays at size 0.2" if off else "goes from size 0.2 to 0.4"
+        assert f"Its column {moved} and would still say “the”" in said(page)
+
+
+def test_what_is_opened_has_the_name_that_was_pressed(bench):
+    links = {"attention": "chapters/06_multi_head_attention.html", "norm": "chapters/10_norm.html"}
+    titles = {
+        "norm": "The final norm", "positions": r"Positions, as head 1\.\d uses them",
+        "layer.1.attention": r"Attention 1: its strongest head here, 1\.\d",
+        "layer.2.attention.norm": "The norm before attention 2", "embedding": "The embedding",
+        "layer.3.feed_forward.path": "The skip past feed-forward 3", "layer.3.head.1": r"Head 3\.1",
+        "layer.1.feed_forward": "Feed-forward 1", "next word": "The next word",
+    }  # fmt: skip
+    with bench.show(WholeModel(text=SHORT, links=links)) as page:
+        for name, title in titles.items():
+            page.locator(f'[data-name="{name}"] .w-part-open').click()
+            assert re.fullmatch(title, page.locator(".w-open-title").inner_text()), name
+            chapter = page.locator(".w-what a")
+            if "norm" in name:
+                assert chapter.get_attribute("href") == links["norm"]
+                assert chapter.inner_text() == "Chapter 10"
+            elif "head" in name:
+                assert chapter.get_attribute("href") == links["attention"]
+            page.keyboard.press("Escape")
+
+
+def test_sizes_are_not_said_to_add_up(bench):
+    with bench.show(WholeModel(text=SHORT, part="layer.2.attention.path")) as page:
+        values, strips, _ = inner(
+            "stories_llama", tuple(read({"text": SHORT, "model_name": "stories_llama"})), ()
+        )
+        size = lambda key: f"{float(values[key][-1].square().mean().sqrt()):.1f}"  # noqa: E731
+        before, after = size(strips[2]), size(strips[3])
+        line = page.locator(".w-line").all_inner_texts()[-1]
+        told = f"A column of size {before}, and {size('layer.2.attention')} is added in another"
+        assert line == f"{told} direction: together they have size {after}."
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("Lily saw a dog", "begins with “Lily”"), ("This is the dog", "has “dog” at this place")],
+)
+def test_a_text_that_no_story_has_says_why_there_is_no_truth(bench, text, why):
+    with bench.show(WholeModel(text=text)) as page:
+        assert f"None of the stories it learnt from {why}" in said(page)
 
 
 def test_another_text_ends_the_rise_of_a_word(bench):
@@ -302,7 +403,7 @@ def test_a_part_that_is_opened_ends_the_play(bench, running):
         if running:
             page.get_by_role("button", name="Play").click()
         page.locator('[data-name="layer.1.head.2"] .w-part-open').click()
-        assert said(page).startswith("After “the” the model says")
+        assert said(page).startswith("After “the” the best guess is")
         assert page.locator(".w-next-list").is_visible()
         assert page.locator(".w-what").inner_text().startswith("Looks at the words so far")
         assert state(page, widget)["step"] == 0
@@ -355,6 +456,37 @@ class TestPhone:
             page.locator('[data-part="layer.3.head.1"]').tap()
             assert state(page, widget)["off"] == ["layer.3.head.1"]
             check(page, widget)
+
+    def test_what_is_opened_is_led_to(self, bench):
+        with bench.show(WholeModel(), width=390, height=600, touch=True) as page:
+            page.locator('[data-name="layer.2.attention"] .w-part-open').tap()
+            title = page.locator(".w-open-title")
+            page.wait_for_timeout(200)
+            assert 0 <= title.bounding_box()["y"] <= 300
+            page.get_by_role("button", name="← whole model").tap()
+            page.wait_for_timeout(200)
+            part = page.locator('[data-name="layer.2.attention"]').bounding_box()
+            assert 0 <= part["y"] <= 600
+
+    def test_nothing_is_led_to_that_nobody_opened(self, bench):
+        with bench.show(
+            WholeModel(), WholeModel(part="layer.2.attention"), width=390, height=600
+        ) as page:
+            assert page.evaluate("scrollY") == 0
+
+    def test_what_it_would_say_lies_over_no_word(self, bench):
+        """A short text has words in its strips; what the followed one would say has a line of its own."""
+        widget = WholeModel(text="Anna had a cat. She looked", layer=1)
+        with recorded(bench, widget, width=390) as page:
+            check(page, widget)
+            marks = [mark.bounding_box() for mark in page.locator(".w-mark:visible").all()]
+            words = [word.bounding_box() for word in page.locator(".w-lens:visible").all()]
+            spans = [(box["y"], box["y"] + box["height"]) for box in words if box]
+            assert len(marks) == 3
+            assert len(spans) >= 18
+            for mark in marks:
+                line = mark["y"] + 3, mark["y"] + mark["height"] - 3
+                assert all(low >= line[1] or high <= line[0] for low, high in spans)
 
     @pytest.mark.parametrize("width", [320, 390])
     @pytest.mark.parametrize("part", ["", "layer.2.head.4", "layer.1.feed_forward", "next word"])

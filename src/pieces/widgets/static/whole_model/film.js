@@ -2,7 +2,7 @@
 import { h } from "../kit/kit.js";
 import { still } from "../kit/frames.js";
 import { player } from "../kit/player.js";
-import { stepsOf, stepTold } from "./tell.js";
+import { drawnTold, stepsOf, stepTold } from "./tell.js";
 import { WORDS } from "./words.js";
 
 /** @typedef {import("./layout.js").Layout} Layout */
@@ -17,6 +17,7 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
   let told = -1; // the step that stands in the trait
   let old = 0; // the columns that stand already while the others rise
   let playing = false;
+  let quick = false; // a word was said: its column rises without a stop
   let layer = 0; // the one that a phone shows meanwhile
 
   const film = player(view, { label: WORDS.play, states: steps.length, tween: 620,
@@ -24,11 +25,15 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
     name: (n) => WORDS.steps(steps[n]), show: (position) => rise(position),
     rest(state) {
       playing = state !== last || film?.playing;
+      quick = quick && playing && !film.playing;
       told = state === last ? 0 : state + 1;
       traits.set("step", told);
       traits.save_changes();
       view.redraw();
+      if (quick) film.glide(state + 1);
     } });
+  film.box.prepend(h("span", { class: "w-play-name", "aria-hidden": "true" }, WORDS.play));
+  for (const hand of ["click", "input"]) film.box.addEventListener(hand, () => { quick = false; }, true);
 
   /** How high a step reaches. @param {string} step @param {Layout} layout */
   function topOf(step, layout) {
@@ -71,7 +76,8 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
     rows.work(playing ? step : null);
     side.rise(y);
     next.box.classList.toggle("w-waits", playing && position <= last - 1);
-    if (playing) view.say(stepTold(step, state) + (step === "words" ? "" : WORDS.cache(old)));
+    if (quick) view.say(drawnTold(state.columns, state.words) + WORDS.rises + WORDS.cache(old));
+    else if (playing) view.say(stepTold(step, state) + (step === "words" ? "" : WORDS.cache(old)));
   }
   /** The word flies from its bar to the foot. @param {number} id */
   function fly(id) {
@@ -96,6 +102,7 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
     /** Out of the play: all stands. */
     quiet() {
       old = 0;
+      quick = false;
       if (film.playing) film.pause();
       if (film.position < last) film.jump(last);
     },
@@ -107,9 +114,10 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
       fly(id);
       this.quiet();
       change();
+      if (still()) return; // it stands at once
       old = count;
+      quick = true;
       film.jump(0);
-      film.play();
     },
   };
 }

@@ -20,6 +20,7 @@ const LENS = 30; // px a column, below which the lens leaves its strips
 const WIDEST = 66;
 export const PHONE = 560; // px, below which it is one
 const DESK = { guess: 72, norm: 24, attention: 50, feed_forward: 30, strip: 18, words: 26 };
+const LINE = 20; // px, above the words of the lens: what the followed word would say
 const TALL = { guess: 54, norm: 0, attention: 124, feed_forward: 74, strip: 30, words: 30 };
 
 /** @param {number} width @param {number} T @param {string[]} strips
@@ -33,6 +34,7 @@ export function layoutOf(width, T, strips, { layer, experts }) {
   const right = width - side;
   const each = Math.min(WIDEST, (right - left) / Math.max(1, T));
   const turned = each < LENS;
+  if (phone && !turned) high.strip += LINE;
   let y = 0;
   const take = (h) => { const span = { y, h }; y += h; return span; };
   const guess = take(high.guess);

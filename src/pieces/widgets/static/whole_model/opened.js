@@ -6,6 +6,7 @@ import { lens, votes } from "../twin/inside.js";
 import { probabilities } from "../twin/sampling.js";
 import { headline, line, outputSum, projectedSum, routeSum, scoreSum,
   unitSum } from "./sums.js";
+import { chapterOf } from "./part_rows.js";
 import { called, purpose, WORDS } from "./words.js";
 
 /** @typedef {import("./columns.js").Column} Column */
@@ -15,6 +16,7 @@ import { called, purpose, WORDS } from "./words.js";
 const say = WORDS.opened;
 const UNITS = 12;
 const SIX = 6;
+const UNDER = 60; // px: the site's bar may lie over them
 
 /** Which view a name opens. @param {string} name */
 function viewOf(name) {
@@ -24,8 +26,8 @@ function viewOf(name) {
   if (name === "next word" || name === "norm") return { kind: "next" };
   if (which) return { kind: "stream", name: `layer.${l}.${part}`, norm: which === "norm" };
   if (name === "embedding") return { kind: "stream", name, norm: false };
-  if (part === "attention") return { kind: "head", layer, head: -1 };
-  return name === "positions" ? { kind: "head", layer: 1, head: -1 } : { kind: "units", layer };
+  if (part === "attention") return { kind: "head", layer, head: -1, whole: name };
+  return name === "positions" ? { kind: "head", layer: 1, head: -1, whole: name } : { kind: "units", layer };
 }
 
 /** The head of a layer that takes most from one word. @param {Column} column @param {number} heads */
@@ -46,9 +48,11 @@ const rows = (columns, read) => {
 
 /**
  * @param {Object} view @param {{model: import("../twin/model.js").TrainedModel, measured: (layer: number,
- *   unit: number) => string[]|null, close: () => void, touched: () => void}} options
+ *   unit: number) => string[]|null, links: Record<string, string>, close: () => void,
+ *   touched: () => void}} options
  */
-export function opened(view, { model, measured, close, touched }) {
+export function opened(view, { model, measured, links, close, touched }) {
+  const experts = Boolean(model.config.n_experts);
   const picked = createSelection(); // of the map that was pointed at last
   let source = "weights";
   const touch = (name) => (i) => { if (i !== null) source = name; touched(); };
@@ -61,7 +65,7 @@ export function opened(view, { model, measured, close, touched }) {
     outputs: map("outputs", say.outputs, "output", say.number, true),
     units: map("units", say.unit, "output", say.unit, true),
     experts: map("experts", say.shares, "weight", say.expert, false),
-    votes: heatmap(view, { caption: say.rows, role: "output", signed: true, rowAxis: say.part,
+    votes: heatmap(view, { caption: say.rows, role: "output", signed: true, rowAxis: say.row,
       columnAxis: say.word, selection: picked, point: touch("votes"), press: touch("votes"), digits: 1 }),
   };
   const title = h("div", { class: "w-open-title", tabindex: "-1" });
@@ -73,7 +77,9 @@ export function opened(view, { model, measured, close, touched }) {
   Object.entries(maps).forEach(([name, { pane }]) => pane.classList.add(`w-map-${name}`));
   const list = h("div", { class: "w-stream" });
   field.append(list);
+  const head = h("div", { class: "w-open-head" }, back, title, others);
   let shown = "";
+  let expected = false; // by a hand, which is led there
   const draw = (wanted) => {
     for (const [name, each] of Object.entries(maps)) each.draw(wanted[name] ?? null);
     list.hidden = !wanted.stream;
@@ -84,8 +90,8 @@ export function opened(view, { model, measured, close, touched }) {
     return row === null || column === null || row >= i || column >= j ? first : { i: row, j: column, source };
   };
 
-  /** @param {State} state @param {{layer: number, head: number}} where */
-  function headView({ columns, words, t, off }, { layer, head: asked }) {
+  /** @param {State} state @param {{layer: number, head: number, whole?: string}} where */
+  function headView({ columns, words, t, off }, { layer, head: asked, whole }) {
     const head = asked < 0 ? boldest(columns[t], layer, model.heads) : asked;
     const T = columns.length;
     const K = columns[0].at(`layer.${layer}.queries`).length / model.heads;
@@ -111,7 +117,8 @@ export function opened(view, { model, measured, close, touched }) {
       : at.source === "keys" ? projectedSum(columns, at.i, Math.min(at.j, K - 1), "key", where)
         : at.source === "outputs" ? outputSum(columns, at.i, Math.min(at.j, K - 1), where)
           : scoreSum(columns, at.i, Math.min(at.j, T - 1), where);
-    return { name: say.head(layer, head + 1), nodes: [...found, ...(silent ? [line(say.off, "w-told")] : [])],
+    return { name: whole ? say.strongest(whole, `${layer}.${head + 1}`) : say.head(layer, head + 1),
+      nodes: [...found, ...(silent ? [line(say.off, "w-told")] : [])],
       siblings: Array.from({ length: model.heads }, (_, n) => [`${layer}.${n + 1}`,
         `layer.${layer}.head.${n + 1}`, n === head]) };
   }
@@ -172,13 +179,14 @@ export function opened(view, { model, measured, close, touched }) {
     const nodes = [headline(say.stream(name)), line(index > 0 ? say.sizes(column.sizes[index - 1],
       size(column.at(name)), column.sizes[index]) : say.start(column.sizes[0])),
       ...(norm ? [line(say.divides(called(`${part}.norm`), column.sizes[index]))] : [])];
-    return { name: say.stream(name), nodes, siblings: strips.map((one, n) => [n ? one.replace(
+    const title = norm ? `${part}.norm` : part === "embedding" ? part : `${part}.path`;
+    return { name: say.part(title), nodes, siblings: strips.map((one, n) => [n ? one.replace(
       /^layer\.(\d)\.(.).*/, (_, l, kind) => `${l}${kind === "a" ? "A" : "F"}`) : "E", n ? `${one}.path`
         : one, n === index]) };
   }
 
-  /** The votes of every part for the likeliest words. @param {State} state */
-  function nextView({ columns, words, t, off }) {
+  /** The votes of every part for the likeliest words. @param {State} state @param {boolean} norm */
+  function nextView({ columns, words, t, off }, norm) {
     const column = columns[t];
     const p = column.probabilities;
     const ids = [...p.keys()].sort((a, b) => p[b] - p[a]).slice(0, 10);
@@ -194,15 +202,25 @@ export function opened(view, { model, measured, close, touched }) {
     const products = [...each[j]].map(([name, vote]) => /** @type {[string, number, number]} */ (
       [called(name), vote, 1]));
     const logit = products.reduce((all, [, vote]) => all + vote, 0);
-    return { name: say.next, siblings: [], nodes: [headline(say.against(names[i], each[j].get(names[i]),
-      heads[j])),
+    return { name: say.part(norm ? "norm" : "next word"), siblings: [], nodes: [
+      headline(say.against(names[i], each[j].get(names[i]), heads[j])),
       voteList(products, logit), line(say.probability(logit, p[ids[j]], model.vocabulary.length))] };
   }
 
   return {
-    box: h("div", { class: "w-open", hidden: true }, h("div", { class: "w-open-head" }, back, title, others),
-      what, field),
-    sum, title,
+    box: h("div", { class: "w-open", hidden: true }, head, what, field),
+    sum,
+    /** The next opening was asked for by hand. */
+    expect() { expected = true; },
+    /** It has been opened: the focus goes there, and so does the page where a hand asked for it. */
+    arrive() {
+      title.focus({ preventScroll: true });
+      const { top } = head.getBoundingClientRect();
+      if (expected && (top < UNDER || top > innerHeight - UNDER)) {
+        head.scrollIntoView({ behavior: "instant" });
+      }
+      expected = false;
+    },
     /** @param {string} name @param {State} state @param {(name: string) => void} go */
     draw(name, state, go) {
       if (name !== shown) { picked.clear(); picked.leave(); source = "weights"; }
@@ -210,9 +228,12 @@ export function opened(view, { model, measured, close, touched }) {
       const wanted = viewOf(name);
       const found = wanted.kind === "head" ? headView(state, /** @type {any} */ (wanted))
         : wanted.kind === "units" ? unitsView(state, /** @type {any} */ (wanted))
-          : wanted.kind === "stream" ? streamView(state, wanted) : nextView(state);
+          : wanted.kind === "stream" ? streamView(state, wanted) : nextView(state, name === "norm");
       title.textContent = found.name;
-      what.textContent = purpose(name, Boolean(model.config.n_experts));
+      what.textContent = purpose(name, experts) + (wanted.kind === "stream" ? "" : say.signs);
+      const { address, number } = chapterOf(name.replace(/head\.\d+$/, "attention")
+        .replace(/expert\.\d+$/, "feed_forward"), links, experts);
+      if (number) what.append(" ", h("a", { href: address }, say.chapter(number)));
       const key = JSON.stringify(found.siblings);
       if (others.dataset.key !== key) {
         others.dataset.key = key;

@@ -18,6 +18,15 @@ function labelOf(name, experts) {
   return WORDS.labels[short === "feed_forward" && experts ? "experts" : short];
 }
 
+/** Where the chapter of a part is, and its number. @param {string} name @param {Record<string, string>} links
+ *  @param {boolean} experts @returns {{address?: string, number?: string}} */
+export function chapterOf(name, links, experts) {
+  const kind = ["attention", "feed_forward", "norm", "path", "positions", "embedding", "next word"]
+    .find((one) => name.endsWith(one));
+  const address = links[experts && kind === "feed_forward" ? "experts" : kind];
+  return { address, number: /(?:^|\/)0*(\d+)_/.exec(address ?? "")?.[1] };
+}
+
 /**
  * @param {{parts: string[], experts: boolean, links: Record<string, string>, open: (name: string) => void,
  *   turn: (name: string) => void,
@@ -42,11 +51,7 @@ export function partRows({ parts, experts, links, open, turn, point }) {
       fill: barred ? fill : null, number });
   };
   const chapter = (name) => {
-    const kind = ["attention", "feed_forward", "norm", "path", "positions", "embedding",
-      "next word"].find((one) =>
-      name.endsWith(one));
-    const address = links[experts && kind === "feed_forward" ? "experts" : kind];
-    const number = /(?:^|\/)0*(\d+)_/.exec(address ?? "")?.[1];
+    const { address, number } = chapterOf(name, links, experts);
     return number ? h("a", { class: "w-chapter", href: address, "aria-label": WORDS.chapter(number, name) },
       number) : null;
   };

@@ -18,6 +18,7 @@ export function sideOf({ strips, open }) {
     /** @param {{column: import("./columns.js").Column, before: import("./columns.js").Column|null,
      *   layout: import("./layout.js").Layout, vocabulary: string[], experts: number}} what */
     draw({ column, before, layout, vocabulary, experts }) {
+      const word = WORDS.column(vocabulary[column.id]);
       const x = layout.right + 14;
       strips.forEach((name, n) => {
         const floor = layout.floors.find(({ index }) => index === n);
@@ -34,17 +35,16 @@ export function sideOf({ strips, open }) {
         }
         if (!span) return;
         const { id, p } = column.lens[n];
-        const [would, word, share] = WORDS.stopped(vocabulary[id], p);
+        const [would, guess, share] = WORDS.stopped(vocabulary[id], p);
         const [lead, bold, small, was] = marks[n].children;
-        lead.textContent = layout.phone ? "" : would;
-        bold.textContent = word;
+        lead.textContent = layout.phone ? word + would : would;
+        bold.textContent = guess;
         small.textContent = share;
         was.textContent = before && before.lens[n].id !== id ? vocabulary[before.lens[n].id] : "";
         marks[n].className = id === column.guess.id ? "w-mark w-same" : "w-mark";
-        marks[n].setAttribute("aria-label", WORDS.lensAt(name, word, p));
-        const left = layout.x(column.t) < layout.width / 2 ? layout.width - 120 : 6;
+        marks[n].setAttribute("aria-label", WORDS.lensAt(name, guess, p));
         marks[n].dataset.y = String(span.y + 2);
-        marks[n].style.transform = `translate(${layout.phone ? left : x}px, ${span.y}px)`;
+        marks[n].style.transform = `translate(${layout.phone ? 0 : x}px, ${span.y}px)`;
       });
     },
   };

@@ -25,24 +25,25 @@ export function stepTold(step, { columns, words, t, strips, model }) {
   const seen = column.lens[index];
   if (index === 0) return WORDS.told.embedding(word, column.at("embedding").length, seen.p);
   const layer = Number(step.split(".")[1]);
-  const end = [column.sizes[index - 1], column.sizes[index], vocabulary[seen.id], seen.p];
+  const end = WORDS.told.column(column.sizes[index - 1], column.sizes[index], vocabulary[seen.id], seen.p,
+    column.lens[index - 1].id === seen.id);
   if (step.endsWith(".attention")) {
     const head = boldest(column, layer, model.heads);
     const A = column.at(`layer.${layer}.weights`).subarray(head * (t + 1), (head + 1) * (t + 1));
     const from = A.indexOf(Math.max(...A));
-    return WORDS.told.attention(layer, word, `${layer}.${head + 1}`, words[from], A[from], ...end);
+    return WORDS.told.attention(layer, word, `${layer}.${head + 1}`, words[from], A[from]) + end;
   }
   if (column.values.has(`layer.${layer}.experts`)) {
     const shares = column.at(`layer.${layer}.shares`);
     const list = [...column.at(`layer.${layer}.experts`)].map((e, slot) =>
       [`${layer}.${e + 1}`, shares[slot]]);
-    return WORDS.told.experts(layer, word, list, ...end);
+    return WORDS.told.experts(layer, word, list) + end;
   }
   const units = column.at(`layer.${layer}.units`);
   let widest = 0;
   units.forEach((one, n) => { if (Math.abs(one) > Math.abs(units[widest])) widest = n; });
   return WORDS.told.feed_forward(layer, word, openUnits(column, layer).length, units.length,
-    `${layer}.${widest + 1}`, units[widest], ...end);
+    `${layer}.${widest + 1}`, units[widest]) + end;
 }
 
 /** The last strip that would have said another word, as its index; −1 where there is none above the first.
@@ -52,14 +53,19 @@ function turnedAt(column) {
   return -1;
 }
 
+/** The word that was drawn last, and the chance it had. @param {Column[]} columns @param {string[]} words */
+export function drawnTold(columns, words) {
+  const [before, own] = columns.slice(-2);
+  return WORDS.drawn(words.at(-1), before.probabilities[own.id]);
+}
+
 /** What stands there when it rests.
  *  @param {{column: Column, before: Column|null, word: string, vocabulary: string[], off: string[],
- *   strips: string[], truth: Float64Array|null, lost: string|null, above: number|null,
+ *   strips: string[], truth: Float64Array|null, lost: string|null, first: boolean, said: string,
  *   costs: [number, number]|null, tried: Map<string, {p: number}>|null}} state `costs` of the whole text,
- *  with
- *   all parts on and as it is now */
-export function restTold({ column, before, word, vocabulary, off, strips, truth, lost, above, costs,
-  tried }) {
+ *   with all parts on and as it is now; `said`: what was drawn; `first`: the text begins with what is lost */
+export function restTold({ column, before, word, vocabulary, off, strips, truth, lost, first, costs,
+  tried, said }) {
   const guess = vocabulary[column.guess.id];
   if (before) {
     const was = before.guess;
@@ -69,7 +75,7 @@ export function restTold({ column, before, word, vocabulary, off, strips, truth,
       + (column.guess.id === was.id ? "" : WORDS.leads(guess, column.guess.p))
       + (costs ? WORDS.text(...costs) : ".") + (gains ? WORDS.gains : "");
   }
-  const told = [WORDS.sure(word, guess, column.guess.p, truth ? truth[column.guess.id] : null)];
+  const told = [said, WORDS.sure(word, guess, column.guess.p, truth ? truth[column.guess.id] : null)];
   const turned = turnedAt(column);
   if (tried && column.guess.p >= 0.1) { // of less, hardly anything could be lost
     const [name, { p }] = [...tried].reduce((least, one) => (one[1].p < least[1].p ? one : least));
@@ -77,7 +83,6 @@ export function restTold({ column, before, word, vocabulary, off, strips, truth,
   } else if (turned >= 0 && turned + 1 < strips.length) {
     told.push(WORDS.turned(strips[turned + 1], vocabulary[column.lens[turned].id]));
   }
-  if (lost) told.push(WORDS.lost(lost));
-  if (above !== null) told.push(WORDS.floor(above));
+  if (lost) told.push(WORDS.lost(lost, first));
   return told.join("").trim();
 }

@@ -1,5 +1,5 @@
 /** WholeModel: a trained model at work on typed text, whole; each part can be opened, and pulled out. */
-import { choice, count, frame, guard, h, live, report, select, text } from "../kit/kit.js";
+import { choice, count, frame, guard, h, live, report, text } from "../kit/kit.js";
 import { typedText } from "../kit/typed_text.js";
 import { behind } from "../stories/prose.js";
 import { truths } from "../stories/truth.js";
@@ -8,6 +8,7 @@ import { loadModel } from "../twin/model.js";
 import { choose } from "../twin/sampling.js";
 import { parts } from "../twin/switches.js";
 import { uniform } from "../twin/twin.js";
+import { arrange, barsOf, floorOf, keyOf } from "./below.js";
 import { costOf, loudest, reader, stripsOf, sumsOf } from "./columns.js";
 import { filmOf } from "./film.js";
 import { layoutOf, PHONE } from "./layout.js";
@@ -17,12 +18,11 @@ import { partRows } from "./part_rows.js";
 import { picture } from "./picture.js";
 import { sideOf } from "./side.js";
 import { wholeTables } from "./tables.js";
-import { restTold, stepsOf } from "./tell.js";
+import { drawnTold, restTold, stepsOf } from "./tell.js";
 import { trials } from "./trials.js";
 import { WORDS } from "./words.js";
 
 const MOST = 40; // words, a column each
-const BARS = ["votes", "cost"];
 const short = (value) => value.toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−");
 
 async function render({ model: traits, el }) {
@@ -33,6 +33,7 @@ async function render({ model: traits, el }) {
   const most = Math.min(MOST, model.longest);
   const view = frame(el, { title: WORDS.title, name: "whole-model" });
   const [read, readPulled, truthOf] = [reader(model), reader(model), truths(model)];
+  const links = traits.get("links") ?? {};
   const trial = trials(model, { done: () => view.redraw() });
   const set = (values) => { traits.set(values); traits.save_changes(); };
   let hovered = /** @type {number|null} */ (null);
@@ -41,6 +42,7 @@ async function render({ model: traits, el }) {
   let computed = 0;
   let visited = false; // parts are tried for somebody who is there
   let picks = 0; // how often the pointer has moved over an opened part
+  let drawn = ""; // the text behind which a word was drawn, with it
 
   /** The traits as they are used, and what is computed from them. */
   function now() {
@@ -62,7 +64,7 @@ async function render({ model: traits, el }) {
     const left = off.includes(name) ? off.filter((one) => one !== name) : [...off, name];
     set({ off: left, ...(tabs.hidden ? {} : { layer: drawnLayer }) }); // where a finger is, it stays
   };
-  const open = (name) => { set({ part: name }); };
+  const open = (name) => { inner.expect(); set({ part: name }); };
   const close = () => { const { open: from } = now(); set({ part: "" }); back(from); };
 
   const typing = { get: traits.get.bind(traits), save_changes: () => traits.save_changes(),
@@ -72,30 +74,33 @@ async function render({ model: traits, el }) {
   const seen = picture({ strips, layers, heads, experts, vocabulary, label: WORDS.picture,
     press: (t) => set({ word: t + 1 === now().ids.length ? 0 : t + 1 }),
     point: (t) => { if (t !== hovered) { hovered = t; view.redraw(); } } });
-  const rows = partRows({ parts: names, experts: experts > 0, links: traits.get("links") ?? {}, open, turn,
+  const rows = partRows({ parts: names, experts: experts > 0, links, open, turn,
     point: (name) => { pointed = name; view.redraw(); } });
   const side = sideOf({ strips, open });
-  const inner = opened(view, { model, close, measured, touched: () => { picks++; view.redraw(); } });
+  const inner = opened(view, { model, links, close, measured, touched: () => { picks++; view.redraw(); } });
   const stage = h("div", { class: "w-stage" }, seen.svg, side.box, rows.box);
   const tabs = h("div", { class: "p-tabs w-layers", role: "group", "aria-label": WORDS.layers },
     ...Array.from({ length: layers }, (_, l) => h("button", { type: "button", class: "p-tab",
       onclick: () => set({ layer: l + 1 }) }, WORDS.layer(l + 1))));
-  const panel = h("div", { class: "w-side" }, next.box, inner.sum);
-  const body = h("div", { class: "w-body" }, tabs, stage, inner.box, panel);
+  const keys = keyOf({ fed: strips.some((name) => name.endsWith(".feed_forward")), experts: experts > 0 });
+  const body = h("div", { class: "w-body" }, tabs, stage, keys.box, inner.box,
+    h("div", { class: "w-side" }, next.box, inner.sum));
+  const floor = floorOf(model);
   const lead = h("p", { class: "w-lead" }, WORDS.lead([...model.weights.values()].reduce((sum, { data }) =>
     sum + data.length, 0)));
-  const foot = h("div", { class: "w-foot" }, field.box, view.sentence);
-  const one = h("button", { type: "button", class: "p-button w-one", onclick: () => say() }, WORDS.one);
+  const foot = h("div", { class: "w-foot" }, field.box, view.sentence, floor);
+  const one = h("button", { type: "button", class: "p-button w-one", title: WORDS.chance,
+    onclick: () => say() }, WORDS.one);
   const reset = h("button", { type: "button", class: "p-button w-reset", onclick: () => set({ off: [] }) },
     WORDS.reset);
   view.controls.before(lead);
   const film = filmOf(view, { model, strips, seen, side, rows, next, stage, traits, latest: () => latest });
   view.controls.append(one, reset);
-  const bars = select(view, traits, "bars", { label: WORDS.bars,
-    options: BARS.map((name) => [name, WORDS.barOptions[name]]) });
+  const bars = barsOf(view, traits);
   stage.append(bars.box);
   view.panes.append(body);
   view.panes.after(foot);
+  const around = { view, foot, body, stage, rows, keys, film, bars, floor };
 
   /** What many stories told of a unit: the words that open it. */
   function measured(l, unit) {
@@ -112,6 +117,7 @@ async function render({ model: traits, el }) {
     const random = uniform(7 + 31 * ids.length + column.id);
     const id = choose(column.at("logits"), { temperature: 1, topP: 0.9, random });
     film.drop(id, ids.length, () => {
+      drawn = [...ids, id].join();
       traits.set({ text: continued(id), word: 0, target: "" });
       traits.save_changes();
       view.draw();
@@ -145,7 +151,7 @@ async function render({ model: traits, el }) {
   /** @type {any} */
   let latest = null;
   const tables = wholeTables(view, { strips, names, vocabulary, now: () => latest });
-  view.onWidth(body, (wide) => { width = wide; arrange(wide < PHONE); view.redraw(); });
+  view.onWidth(body, (wide) => { width = wide; arrange(wide < PHONE, around); view.redraw(); });
   view.onTheme(() => view.redraw());
   view.onDispose(() => trial.stop());
   view.onDraw(() => {
@@ -172,8 +178,7 @@ async function render({ model: traits, el }) {
     const asked = visited || state.bars === "cost";
     const trying = asked && !off.length && t === T - 1 ? trial.of(ids, t, column.guess.id) : null;
     const key = [ids, off, t, state.open, state.bars, state.target, width, layer, hovered, pointed,
-      film.playing,
-      trying !== null, picks].join("|");
+      film.playing, trying !== null, picks].join("|");
     const world = traits.get("world");
     if (latest && key === latest.key && world === latest.world) return; // a letter more, no other word
     const { truth, lost } = truthOf(words.slice(0, t + 1), world);
@@ -195,6 +200,8 @@ async function render({ model: traits, el }) {
     [...tabs.children].forEach((tab, l) => tab.setAttribute("aria-pressed", String(l + 1 === layer)));
     const opening = inner.box.hidden && state.open;
     inner.box.hidden = inner.sum.hidden = !state.open;
+    keys.draw(off.length > 0, Boolean(state.open));
+    bars.draw([target, column.guess.id].map((id) => vocabulary[id]));
     body.classList.toggle("w-opened", Boolean(state.open));
     body.classList.toggle("w-phone", layout.phone);
     bars.box.style.transform = layout.phone ? "" : `translate(${layout.right + 14}px, ${layout.words.y}px)`;
@@ -218,13 +225,12 @@ async function render({ model: traits, el }) {
       side.draw({ column, before: before?.[t] ?? null, layout, vocabulary, experts });
       film.rise();
     }
-    if (opening) inner.title.focus({ preventScroll: true });
+    if (opening) inner.arrive();
     const costs = before ? /** @type {[number, number]} */ ([costOf(plain.columns), costOf(columns)]) : null;
-    const { record } = model;
     if (!film.playing) view.say(restTold({ column, before: before?.[t] ?? null, word: words[t], vocabulary,
-      off, strips, truth, lost: lost >= 0 ? words[lost] : null, tried: trying,
-      costs: costs && Number.isFinite(costs[0]) ? costs : null,
-      above: record?.floor ? record.loss - record.floor : null }));
+      off, strips, truth, lost: lost >= 0 ? words[lost] : null, first: lost === 0,
+      tried: trying, costs: costs && Number.isFinite(costs[0]) ? costs : null,
+      said: t === T - 1 && ids.join() === drawn ? drawnTold(columns, words) : "" }));
     report(traits, { next_words: first.map((row) => [row.word, row.p, row.truth]),
       continued: T < most ? continued(columns[T - 1].guess.id) : null,
       votes: Object.fromEntries(counted), lens: column.lens.map(({ id, p: share }) =>
@@ -233,12 +239,6 @@ async function render({ model: traits, el }) {
       losses: trying ? Object.fromEntries([...trying].map(([name, { p: share }]) =>
         [name, column.guess.p - share])) : null });
   });
-  /** On a phone the text stands above the picture, and what is said of it right below. */
-  function arrange(phone) {
-    if ((foot.nextElementSibling === view.panes) === phone) return;
-    if (phone) { view.panes.before(foot); rows.box.before(view.sentence, bars.box); }
-    else { view.panes.after(foot); foot.append(view.sentence); stage.append(bars.box); }
-  }
   const nothing = { next_words: [], continued: null, votes: null, lens: [], computed: 0, text_cost: null,
     losses: null };
   film.to(now().step, true);

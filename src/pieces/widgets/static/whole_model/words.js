@@ -4,6 +4,10 @@ import { chance, format, percent } from "../kit/kit.js";
 const quote = (word) => `“${word}”`;
 const slight = (value) => format(Math.abs(value) < 0.005 ? 0 : value);
 const size = (value) => (value < 9.95 ? value.toFixed(1) : value.toFixed(0));
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
+/** How a column's size moved. @param {number} before @param {number} after */
+const moved = (before, after) => (size(before) === size(after) ? `stays at size ${size(before)}`
+  : `goes from size ${size(before)} to ${size(after)}`);
 const listed = (list) =>
   (list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
 
@@ -13,7 +17,7 @@ export function called(name) {
   if (name === "positions") return "positions";
   if (name === "norm") return "the final norm";
   if (name === "norm.shift") return "final norm’s shift";
-  if (name === "embedding") return "the word itself";
+  if (name === "embedding") return "the embedding";
   if (name === "next word") return "the next word";
   if (part === "head" || part === "expert") return `${part} ${l}.${which}`;
   if (which === "norm") return `the norm before ${part === "attention" ? "attention" : "feed-forward"} ${l}`;
@@ -53,11 +57,17 @@ export const WORDS = {
   },
   lead: (numbers) => `${numbers.toLocaleString("en")} numbers. Open a part, or switch one off.`,
   typed: (n) => `The text that the model reads, in the ${n} words it knows`,
-  hint: "Change the text, and the guess changes with it.",
+  hint: "Change the text, and the guess changes with it.", try: " Write instead: ",
   full: (n) => `The picture has room for ${n} words, and they are all there. Shorten the text, and the model `
     + "can go on.",
-  play: "How it gets there", one: "Say the next word", reset: "All parts on", back: "← whole model",
-  bars: "small bars", barOptions: { votes: "for/against", cost: "loss without" },
+  play: "step by step", one: "Say the next word", reset: "All parts on", back: "← whole model",
+  chance: "It draws one of the likeliest words, by their chances.",
+  bars: "small bars", barOptions: { votes: (word) => `for or against ${quote(word)}`,
+    cost: (word) => `what ${quote(word)} loses without` },
+  /** What is drawn, by its mark. */
+  key: { bar: "how sure of its guess", pipe: "the wider, the larger the column", wire: "what a head fetches",
+    unit: "a unit that opened for its pattern", expert: "an expert it is sent to",
+    lens: ["would say", "if it stopped there"], ghost: "with all parts on" },
   picture: "The model: one column for each word, from the words at the foot to the next word at the top. "
     + "Left and right choose a word.",
   at: (word, n, T, guess, p) => `${quote(word)}, word ${n} of ${T}; after it ${quote(guess)}, ${percent(p)}`,
@@ -76,7 +86,7 @@ export const WORDS = {
   chapter: (n, name) => `Chapter ${n}, on ${called(name)}`,
   lensAt: (name, word, p) =>
     `Stopped after ${called(name)} it would say ${quote(word)}, ${percent(p)}: look there`,
-  stopped: (word, p) => ["would say", word, percent(p)],
+  stopped: (word, p) => ["would say", word, percent(p)], column: (word) => `${quote(word)} `,
   expert: (n) => `E ${n}`,
   loss: (value) => (value < -0.005 ? "−" : "") + percent(Math.abs(value)),
   units: (open, all) => `${open} of ${all} units open`,
@@ -94,16 +104,16 @@ export const WORDS = {
     embedding: (word, D, p) =>
       `${quote(word)} is looked up in a table: ${D} numbers, its own row. They would `
       + `only say ${quote(word)} again (${percent(p)}).`,
-    attention: (l, word, head, from, weight, before, after, lens, p) => `In layer ${l}, ${quote(word)} looks `
-      + `back: head ${head} takes ${percent(weight)} of what it fetches from ${quote(from)}. Its column `
-      + `goes from size ${size(before)} to ${size(after)}, and would now say ${quote(lens)} (${percent(p)}).`,
-    feed_forward: (l, word, open, all, unit, value, before, after, lens, p) => `The feed-forward network of `
+    /** What became of the column. @param {boolean} same whether it would have said this word before */
+    column: (before, after, lens, p, same) => ` Its column ${moved(before, after)} and would `
+      + `${same ? "still" : "now"} say ${quote(lens)} (${percent(p)}).`,
+    attention: (l, word, head, from, weight) => `In layer ${l}, ${quote(word)} looks `
+      + `back: head ${head} takes ${percent(weight)} of what it fetches from ${quote(from)}.`,
+    feed_forward: (l, word, open, all, unit, value) => `The feed-forward network of `
       + `layer ${l} works on ${quote(word)} alone: ${open} of its ${all} units open, and the strongest, `
-      + `${unit}, passes ${format(value, 1)} on. From size ${size(before)} to ${size(after)}, `
-      + `the column would now say ${quote(lens)} (${percent(p)}).`,
-    experts: (l, word, list, before, after, lens, p) => `The router of layer ${l} sends ${quote(word)} to `
-      + `${listed(list.map(([e, share]) => `expert ${e} (${percent(share)})`))}. Its column goes from `
-      + `size ${size(before)} to ${size(after)} and would say ${quote(lens)} (${percent(p)}).`,
+      + `${unit}, passes ${format(value, 1)} on.`,
+    experts: (l, word, list) => `The router of layer ${l} sends ${quote(word)} to `
+      + `${listed(list.map(([e, share]) => `expert ${e} (${percent(share)})`))}.`,
     norm: (before, word) =>
       `The final norm divides the column of ${quote(word)} by its size, ${size(before)}: `
       + "from here on only its direction counts.",
@@ -111,26 +121,29 @@ export const WORDS = {
       + `${listed(list.map(([word, p]) => `${quote(word)} ${percent(p)}`))}.`,
   },
   cache: (T) => (T ? ` The ${T} columns before it are kept as they were: that is the cache.` : ""),
-  sure: (word, guess, p, truth) => `After ${quote(word)} the model says ${quote(guess)} with ${percent(p)}`
-    + (truth === null ? ". " : `; its true probability in these stories is ${percent(truth)}. `),
+  drawn: (word, p) => `The model drew ${quote(word)}, which had ${percent(p)}. `,
+  rises: "Its column rises.",
+  sure: (word, guess, p, truth) => `After ${quote(word)} the best guess is ${quote(guess)} with `
+    + percent(p)
+    + (truth === null ? ". " : `; the true probability in these stories is ${percent(truth)}. `),
   turned: (where, lens) => `Stopped before ${called(where)}, it would have said ${quote(lens)}. `,
   needs: (name, from, to) => `It depends most on ${called(name)}: without it ${percent(from)} becomes `
     + `${percent(to)}. `,
   spread: "No single part is needed: without any one of them it loses less than 5 points. ",
-  floor: (above) => "On stories it never saw, the words that come get "
-    + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of their true chance, on (geometric) average.`,
+  floor: (above) => "How near the truth? On stories it never saw, the words that come get "
+    + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of their true chance (geometric mean).`,
   without: (list, word, from, to) => `Without ${listed(list.map(called))}, ${quote(word)} `
     + (Math.abs(to - from) < 0.005 ? `stays at ${percent(to)}` : `${to < from ? "falls" : "rises"} from `
       + `${percent(from)} to ${percent(to)}`),
   leads: (word, p) => `, and ${quote(word)} leads with ${percent(p)}`,
   text: (before, after) => {
     const [was, is] = [before, after].map((nats) => percent(Math.exp(-nats)));
-    return `. In the whole text the words that come get ${is} each, on (geometric) average, `
-      + `${was === is ? "as before" : `not ${was}`}.`;
+    return `. The words of this text get ${is} each, `
+      + `${was === is ? "with or without" : `instead of ${was}`} (geometric mean).`;
   },
   gains: " This one guess gains, yet the text as a whole is read worse.",
-  lost: (word) => `The stories it learnt from cannot have ${quote(word)} here, `
-    + `so there is no true probability to compare. `,
+  lost: (word, first) => `None of the stories it learnt from ${first ? `begins with ${quote(word)}`
+    : `has ${quote(word)} at this place`}, so there is no true probability to compare. `,
   empty: "Write a word that the model knows, and its column rises.",
   table: { caption: "Each word: what the model would say behind each part, and how large the stream is",
     word: "word", guess: "next word", size: "size", parts: "The parts", part: "part", on: "on", vote: "vote",
@@ -138,12 +151,15 @@ export const WORDS = {
   opened: {
     head: (l, n) => `Head ${l}.${n}`, units: (l) => `Feed-forward ${l}`, experts: (l) =>
       `Experts of layer ${l}`,
-    stream: (name) => (name === "embedding" ? "Embedding" : `After ${called(name)}`), next: "The next word",
+    stream: (name) => `After ${called(name)}`, part: (name) => capital(called(name)),
+    strongest: (name, head) => (name === "positions" ? `Positions, as head ${head} uses them`
+      : `${capital(called(name))}: its strongest head here, ${head}`),
+    chapter: (n) => `Chapter ${n}`, signs: " In colour: above 0. In grey: below 0.",
     weights: "Weights: each row is a word that looks", queries: "Queries", keys: "Keys", outputs: "Outputs",
-    looks: "looks at", word: "word", number: "number", unit: "unit", expert: "expert", part: "part",
+    looks: "looks at", word: "word", number: "number", unit: "unit", expert: "expert", row: "part",
     widest: (n, word) => `The ${n} units that open widest at ${quote(word)}`,
     shares: "What share of each word goes to each expert",
-      rows: "What each part wrote, for and against a word",
+    rows: "What each part adds to the score of a word (the small numbers in the picture)",
     lenses: (word) => `Stopped here, ${quote(word)} would be followed by`, before: "before", after: "here",
     asks: (q, k) => `${quote(q)} asks, ${quote(k)} answers`,
     blind: (q, k) =>
@@ -156,21 +172,22 @@ export const WORDS = {
       + `${others.length ? " + …" : ""}) = ${chance(weight, 3)}`,
     takes: (weight, word) =>
       `${percent(weight)} of what this head fetches here is the value of ${quote(word)}.`,
-    made: (which, n, word) => `Number ${n} of the ${which} of ${quote(word)}`, normed: "stream, normed",
+    made: (which, n, word) => `Number ${n} of the ${which} of ${quote(word)}`, normed: "column, normed",
     weight: "weight", bias: "bias", turn: (a, b, c, d, sum) =>
       `turned by its place: ${format(a)} × ${format(b)} `
       + `${d < 0 ? "−" : "+"} ${format(c)} × ${format(Math.abs(d))} = ${format(sum)}`,
     value: "value", output: (n, word) => `Number ${n} of what the head brings ${quote(word)}`,
-    gate: "gate", up: "up", opens: (gate, open) => `swish(${format(gate)}) = ${format(open)}`,
+    gate: "gate", up: "up",
+    opens: (gate, open) => `The gate opens by swish(${format(gate)}) = ${format(open)}`,
     bends: (up, value) => `bent: ${format(up)} → ${format(value)}`,
     unitAt: (name, word) => `Unit ${name} at ${quote(word)}`,
-    gated: (open, up, value) => `${format(open)} × ${format(up)} = ${format(value)}`,
+    gated: (open, up, value) => `It lets through ${format(open)} × ${format(up)} = ${format(value)}`,
     measured: (list) => `In 200 stories it opened widest at ${listed(list.map(quote))}.`,
     routed: (word) => `Where the router sends ${quote(word)}`, chosen: "logit", share: "share",
     unchosen: (e, word) => `${quote(word)} does not visit expert ${e}: its logit is not among the largest.`,
-    sizes: (before, added, after) => `Size ${size(before)}, with ${size(added)} added: ${size(after)}.`,
-    divides: (name, value) =>
-      `${name[0].toUpperCase()}${name.slice(1)} divides what stands here by ${size(value)}.`,
+    sizes: (before, added, after) => `A column of size ${size(before)}, and ${size(added)} is added in `
+      + `another direction: together they have size ${size(after)}.`,
+    divides: (name, value) => `${capital(name)} divides what stands here by ${size(value)}.`,
     start: (value) => `Size ${size(value)}, as it stands in the table.`,
     against: (name, value, word) => `${called(name)} speaks ${value < 0 ? "against" : "for"} ${quote(word)}: `
       + `${slight(value)}`,
