@@ -15,11 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block
-from pieces.feedforward import FeedForward, gelu
+from pieces.feedforward import FeedForward
 from pieces.norms import LayerNorm, RMSNorm, layer_norm, rms_norm
 from pieces.residual import PreNorm
 
@@ -78,7 +79,7 @@ def norms(T: int, D: int, rounds: int) -> dict[str, dict[str, float]]:
 def block(norm: type[torch.nn.Module], D: int) -> torch.nn.Module:
     """A Transformer block with this norm."""
     attention = MultiHeadAttention(D, n_heads=8)
-    wide = FeedForward(D, 4 * D, activation=gelu)
+    wide = FeedForward(D, 4 * D, activation=F.gelu)
     residuals = {"attention_residual": PreNorm(norm(D)), "feed_forward_residual": PreNorm(norm(D))}
     return Block(attention, wide, **residuals).eval()
 

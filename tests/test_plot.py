@@ -9,7 +9,9 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgba
 
-from pieces.book import plot
+from pieces.book import colours, plot
+from widgets.colours import contrast, rgb
+from widgets.kit.test_colours import palette
 
 VALUES = torch.tensor([[0.5, -1.25, 0.0], [2.0, 0.125, -0.5]])
 
@@ -81,6 +83,27 @@ def test_colours_are_the_roles_and_the_darkest_is_the_largest(role):
     assert len(found) == 6
 
 
+@pytest.mark.parametrize("theme", [0, 1])
+@pytest.mark.parametrize("role", plot.ROLE)
+def test_a_number_can_be_read_on_its_cell(role, theme):
+    """On a light page and on a dark one, however full the cell's colour is."""
+    ends = (plot.ROLE, colours.DARK)[theme]
+    for n in range(101):
+        cell = [
+            (n * a + (100 - n) * b) / 100
+            for a, b in zip(rgb(ends[role]), rgb(colours.PAPER[theme]), strict=True)
+        ]
+        tone = colours.TONES[colours.tone(role, n / 100)][theme]
+        assert contrast(cell, rgb(tone)) >= 3.7, (n, tone)
+
+
+def test_the_colours_are_those_of_the_widgets():
+    for theme, ends in zip(("light", "dark"), (plot.ROLE, colours.DARK), strict=True):
+        style = palette(theme)
+        assert {role: style[role] for role in ends} == {r: rgb(c) for r, c in ends.items()}
+        assert style["paper"] == rgb(colours.PAPER[theme == "dark"])
+
+
 def test_the_top_is_the_full_colour():
     assert cells(drawn(top=4.0))[1, 0][1] == pytest.approx(0.5**0.85)
     assert cells(drawn(top=1.0))[1, 0][1] == 1.0
@@ -107,7 +130,7 @@ def test_infinities_do_not_wash_out_the_others():
 def test_numbers_can_be_read_on_their_cells():
     axes = drawn(torch.tensor([[1.0, 0.1]]))
     tones = {t.get_text(): t.get_color() for t in axes.texts}
-    assert tones == {"1.00": "white", "0.10": plot.INK}
+    assert tones == {"1.00": plot.ON_STRONG, "0.10": plot.INK}
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.int64])

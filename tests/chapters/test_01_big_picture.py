@@ -1,5 +1,6 @@
 """What chapter 01 says is computed here: its answers, and the numbers in its sentences."""
 
+import math
 from statistics import fmean
 
 import pytest
@@ -13,6 +14,7 @@ from pieces import masks
 from pieces.book.figures import big_picture as figures
 from pieces.book.measured import record_of
 from pieces.tasks import Agreement
+from pieces.trained import load
 from pieces.zoo import MODEL_TABLE
 
 NAME = "01_big_picture"
@@ -67,6 +69,11 @@ def test_the_slips_are_what_they_say():
     assert field(3, [1] * 8) == 17
     assert (511 - 1) / 2 == 255
     assert 3**8 == 6561
+
+
+def test_how_far_the_model_is_from_perfect():
+    share = 100 * math.exp(-load("stories_llama").record.above_floor)
+    says(NAME, f"it gives the words that come {share:.1f} % of their true probability")
 
 
 def test_three_layers_see_seven_words():

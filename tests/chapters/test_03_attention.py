@@ -234,8 +234,9 @@ def test_what_the_scores_learned():
             assert new.max() < 0.3 if "additive" in name else new.min() > 0.65, name
     new = runs["bilinear, q 12"][:, 1]
     spread = f"for {new.mean():.2f} of the new items ({new.min():.2f} to {new.max():.2f} over five"
-    additive = runs["additive, q 12"][:, 1].mean()
-    says(NAME, spread, f"{additive:.2f} of the new ones, where chance is {1 / retrieval.LISTED}")
+    additive = runs["additive, q 12"][:, 1]
+    says(NAME, spread, f"{additive.mean():.2f} of the new ones ({additive.min():.2f} to "
+         f"{additive.max():.2f}), where chance is {1 / retrieval.LISTED}")  # fmt: skip
 
 
 def test_other_rates_do_not_help_the_additive_score():

@@ -93,9 +93,9 @@ def test_the_cheats_learn_far_below_the_floor_and_cannot_write():
     assert ((means["causal"] - floor) - 0.5).abs().max() < 0.08  # "about half a nat above"
     before = [one[:, :-1].mean() for one in nats["no mask"]]
     last = [one[:, -1].mean() for one in nats["no mask"]]
-    assert 0.03 < max(before) < 0.04
-    says(CHAPTER, "there their loss is below 0.04")
-    says(CHAPTER, f"its loss is {min(last):.1f} to {max(last):.1f} nats")
+    assert max(before) < 0.06  # machines differ: 0.02 to 0.05, and 2.3 to 3.1 at the last place
+    assert min(last) > 2
+    says(CHAPTER, "there their loss is below 0.06", "its loss is above 2 nats")
     sound = {
         name: [writers.sound_words(m, test, TASK) for m in trained(kind)]
         for name, kind in KINDS.items()

@@ -169,6 +169,10 @@ def test_deep_post_learns_in_a_long_run():
     tried = race.runs("norm_rates", "choose", steps=1000)
     assert len(tried) == 9
     assert {len(one["seeds"]) for one in tried} == {2}
+    [two] = [one["end"] for one in tried if (one["lr"], one["warmup"]) == (0.002, 200)]
+    says(NAME, f"there it ended at {min(two):.2f} and {max(two):.2f}")
+    assert sum(end < 1 for end in (*ends, *two)) == 6
+    says(NAME, "six of seven runs at one setting learned")
     best = min(tried, key=lambda one: fmean(one["end"]))
     assert best["warmup"] == max(one["warmup"] for one in tried)  # at the edge, as is said
 
@@ -234,7 +238,9 @@ def test_nothing_grows_exponentially():
     first = {L: start.slope("post", L, 0) for L in DEPTHS}
     middles = [median(first[L]) for L in DEPTHS[:-1]]
     assert max(middles) / min(middles) < 7
-    says(NAME, f"by a factor of {max(first[300]) / min(first[300]):.0f}")
+    apart = {L: max(first[L]) / min(first[L]) for L in DEPTHS[:-1]}
+    assert max(apart, key=apart.get) == 100
+    says(NAME, f"at 100 layers by a factor of {apart[100]:.0f}")
     assert median(first[1000]) < 1e-7
     assert max(first[1000]) < 1e-4
     for place in PLACES:
@@ -342,6 +348,6 @@ def test_e84_which_epsilon():
     assert fields["norm_eps"].default == 1e-12
     assert nn.LayerNorm(4).eps == 1e-5
     x = 0.001 * torch.randn(1, 1000, generator=torch.Generator().manual_seed(11))
-    one, other = (figures.size(layer_norm(x, eps)) for eps in (1e-12, 1e-5))
+    own, one, other = figures.size(x), *(figures.size(layer_norm(x, e)) for e in (1e-12, 1e-5))
     assert one == pytest.approx(1, abs=0.01)
-    says(NAME, f"the larger one makes {other:.2f}")
+    says(NAME, f"A stream of size {own:.5f} comes out of the larger one at {other:.2f}.")

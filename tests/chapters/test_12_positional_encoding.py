@@ -326,7 +326,7 @@ def test_slower_clocks_help_behind_and_cost_before(read):
     )
     assert min(early["linear"], behind["linear"]) > 1
     late = min(_mean(excess, 385, 512) for excess in read.values())
-    says(NAME, f"from word 385 on all of them are at least {math.floor(100 * late) / 100} above")
+    says(NAME, f"385 to 512, all of them are at least {math.floor(100 * late) / 100} above")
     assert "factor=2, trained=128, texts=40" in cell(NAME, "beyond.clocks(")
 
 

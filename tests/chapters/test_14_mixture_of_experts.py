@@ -207,8 +207,15 @@ def test_balance_with_one_visit_and_with_two():
     says(NAME, "in all three pairs, by {:.4f}, {:.4f} and {:.4f} nats".format(*harmed))
     without, with_loss = (figures.runs_of(8, 2, b)[1]["above_floor"] for b in (0.0, 0.1))
     says(NAME, f"one of them goes from {without:.4f} to {with_loss:.4f}.")
-    spread = [run["above_floor"] for run in figures.runs_of(8, 2, 0.0)]
-    assert max(harmed) < max(spread) - min(spread)
+    for experts, visits in ((8, 1), (8, 2), (16, 1)):
+        sides = [[run["above_floor"] for run in figures.runs_of(experts, visits, balance)]
+                 for balance in (0.0, 0.1)]  # fmt: skip
+        ranges = [max(side) - min(side) for side in sides]
+        apart = [abs(x) for x in figures.harm(experts, visits)]
+        if experts == 16:
+            assert min(apart) > max(ranges)
+        else:
+            assert max(apart) < max(ranges)
 
 
 def test_who_leads_at_the_start_and_who_at_the_end():

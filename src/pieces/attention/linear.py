@@ -70,7 +70,7 @@ def linear_attention(
     for q_t, k_t, v_t in zip(*(x.split(1, dim=2) for x in (q, k, wide)), strict=True):
         pairs = pairs + k_t.mT @ v_t
         keys = keys + k_t.mT
-        outputs.append(share(q_t @ pairs, q_t @ keys))
+        outputs.append(ratio(q_t @ pairs, q_t @ keys))
     return torch.cat(outputs, dim=2).to(v.dtype), Sums(pairs, keys)
 
 
@@ -89,11 +89,11 @@ def linear_attention_quadratic(
     scores = wide_sums(features(q)) @ wide_sums(features(k)).mT
     if q.shape[2] > 0:
         scores = scores.masked_fill(~masks.causal(q.shape[2], device=q.device), 0.0)
-    weights = share(scores, scores.sum(dim=-1, keepdim=True)).to(v.dtype)
+    weights = ratio(scores, scores.sum(dim=-1, keepdim=True)).to(v.dtype)
     return weights @ v, weights
 
 
-def share(part: Tensor, whole: Tensor) -> Tensor:
+def ratio(part: Tensor, whole: Tensor) -> Tensor:
     """What each part is of the whole; of nothing, nothing."""
     return part / whole.masked_fill(whole == 0, 1.0)
 

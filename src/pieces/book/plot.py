@@ -19,23 +19,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from pieces.book.colours import FAINT, INK, ON_STRONG, PAPER, ROLE, tone
 from pieces.book.tables import table as table
 from pieces.checks import Number, OneOf, Text, checked, one_of, require
 
-ROLE = {
-    "query": "#133b8f",
-    "key": "#946400",
-    "value": "#004f00",
-    "score": "#933934",
-    "weight": "#8b51ad",
-    "output": "#006175",
-    "residual": "#5c6060",
-    "negative": "#070b12",
-}
 Matrix = Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"] | Bool[torch.Tensor, "T S"]
 Role = Annotated[str, OneOf(ROLE)]
-INK, FAINT = "#010203", "#010204"  # stand-ins, replaced by the reader's text colour
-
 STYLE = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -168,8 +157,8 @@ def _cell(axes, i, j, value, seen, role, top, digits):
         axes.add_patch(hatch)
     elif digits is not None:
         text = f"{value:.{digits}f}".replace("-", "−").replace("inf", "∞")
-        tone = "white" if share > 0.62 else INK
-        axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=tone, fontsize=8.5)
+        ink = tone("negative" if value < 0 else role, share)
+        axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=ink, fontsize=8.5)
 
 
 def _lean(svg: str) -> str:
@@ -187,6 +176,7 @@ def _lean(svg: str) -> str:
 def _bundle(svg: str, alt: str) -> dict[str, str]:
     """Return the notebook's view of an SVG: themed, labelled, as wide as the page allows."""
     svg = svg.replace(INK, "currentColor").replace(FAINT, "currentColor")
+    svg = svg.replace(ON_STRONG, f"var(--p-paper, {PAPER[0]})")
     for role, colour in ROLE.items():
         svg = re.sub(colour, f"var(--p-{role}, {colour})", svg, flags=re.I)
     svg = re.sub(r"font: ([^;\"]*?)'[^;\"]*", r"font: \1system-ui, sans-serif", svg)

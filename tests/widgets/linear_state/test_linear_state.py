@@ -64,6 +64,19 @@ def test_typed_key_by_key_nothing_is_lost(bench):
         check(page, widget)
 
 
+def test_the_field_stays_where_it_is_while_its_text_is_empty(bench):
+    widget = LinearState(step=3)
+    with recorded(bench, widget) as page:
+        field = page.get_by_label("Pairs of a name")
+        before = field.bounding_box()["y"]
+        field.fill("")
+        check(page, widget)
+        assert abs(field.bounding_box()["y"] - before) < 40
+        field.press_sequentially("Jo sun")
+        check(page, widget)
+        assert page.locator(".p-typing").get_attribute("style") in ("", None)
+
+
 def test_a_larger_square_keeps_more(bench):
     widget = LinearState(step=16)
     with recorded(bench, widget) as page:

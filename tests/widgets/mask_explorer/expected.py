@@ -108,7 +108,11 @@ def same_reasons(root, drawn, s, names, mask, plain, weights):
         key = "itself" if i == j else f"“{names[j]}”"
         ahead = f"{j - i} word{'s' * (j - i != 1)} ahead"
         if mask[i, j] and j > i and not plain[i, j]:
-            wanted = f"“{names[i]}” now looks at {key}, {ahead}: a leak. It can copy what it should predict."
+            next_word = j == i + 1
+            leaks = (
+                "It can copy what it should predict." if next_word else "It knows a word too early."
+            )
+            wanted = f"“{names[i]}” now looks at {key}, {ahead}: a leak. {leaks}"
         elif mask[i, j]:
             told = re.fullmatch(rf"“{re.escape(names[i])}” may look at {re.escape(key)}, and gives it "
                                 r"([<>]?)\s?(\d+)\s% of its attention, by made-up scores\.", said)  # fmt: skip

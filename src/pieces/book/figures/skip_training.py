@@ -35,14 +35,14 @@ def losses(depths: Sequence[int] = (1, 4, 12)) -> None:
     figure, axes = plot.figure(6.6, 2.3, columns=len(depths), sharey=True)
     words = []
     for ax, layers in zip(axes, depths, strict=True):
+        blocks = "1 block" if layers == 1 else f"{layers} blocks"
         for kind, (name, role) in KINDS.items():
             for n, run in enumerate(runs(kind, layers)):
                 steps = [10 * (i + 1) for i in range(len(run["curve"]))]
                 label = None if n else name
                 ax.plot(steps, run["curve"], color=plot.ROLE[role], lw=1.0, label=label)
-            words.append(f"{layers} blocks, {name}: {median(ends(kind, layers)):.3g}")
-        blocks = "block" if layers == 1 else "blocks"
-        ax.set(title=f"{layers} {blocks}", xlabel="training step")
+            words.append(f"{blocks}, {name}: {median(ends(kind, layers)):.3g}")
+        ax.set(title=blocks, xlabel="training step")
         ax.axhline(GUESS, color=plot.INK, lw=0.8, ls=":")
     axes[0].set_ylabel("loss, nats a symbol")
     axes[0].legend(fontsize=8)

@@ -124,8 +124,8 @@ def loss_and_sound(models: dict[str, Sequence[Writer]], texts: Batch, task: Stor
     plot.show(
         fig,
         alt="Three seeds each. Causal: a loss near 1.3, above the honest floor of 0.85, and most "
-        "of the 26 added words are sound. No mask: a loss near 0.1, far below the floor, and only "
-        "one or two of the added words are sound.",
+        "of the 26 added words are sound. No mask: a loss near 0.1, far below the floor, and on "
+        "average fewer than two of the added words are sound.",
     )
 
 

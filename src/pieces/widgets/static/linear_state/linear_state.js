@@ -20,7 +20,7 @@ const WORDS = {
   square: "The square: all pairs added up", number: "number", pair: "pair", of: "of the key",
   into: "of the value",
   ask: "Ask for", asked: (name) => `Ask for ${name}`,
-  said: "How well each word matches the answer", word: "word", cache: "attention",
+  said: "The answer, multiplied with each word’s vector", word: "word", cache: "attention",
   linear: "linear attention",
   curve: "Pairs still known, of those read", read: "pairs read", right: "answered right",
   begin: "Nothing is read yet. Press Play, or step.", none: "Type a name and a word: Tom red.",
@@ -109,11 +109,15 @@ function render({ model, el }) {
       one.setAttribute("aria-pressed", String(n === asked && n < step));
     });
   }
+  /** Where the field stands that is typed into: it stays there while nothing can be read. */
+  const place = () => field.getBoundingClientRect().top - view.root.getBoundingClientRect().top;
   const transposed = (rows) => rows[0].map((_, j) => rows.map((row) => row[j]));
 
   view.onDraw(() => {
     const [typed, size] = [text(model, "text"), count(model, "size")];
     const all = read(typed, size);
+    const before = last > 0 && !all.pairs.length ? place() : null;
+    if (all.pairs.length) field.parentElement.style.paddingTop = "";
     last = all.pairs.length;
     step = Math.min(count(model, "step"), last);
     process.limit(last + 1);
@@ -135,6 +139,7 @@ function render({ model, el }) {
     if (!step) {
       [keys, values, answers].forEach((one) => one.draw(null));
       view.say(last ? WORDS.begin : WORDS.none);
+      if (before !== null) field.parentElement.style.paddingTop = `${before - place()}px`;
       report(model, result);
       return;
     }

@@ -41,7 +41,7 @@ export const WORDS = {
     `“${query}” may look at ${key}, and gives it ${percent(share)} of its attention, by made-up scores.`,
   leak: (query, key, far) =>
     `“${query}” now looks at ${key}, ${plural(far, "word")} ahead: a leak. `
-    + "It can copy what it should predict.",
+    + (far === 1 ? "It can copy what it should predict." : "It knows a word too early."),
   hidden: (query, key, why) => `“${query}” may not look at ${key}: ${why}.`,
   why: {
     later: "it comes later", far: "it lies too far back for this mask", padding: "it is padding",
