@@ -73,7 +73,7 @@ def test_the_slips_are_what_they_say():
 
 def test_how_far_the_model_is_from_perfect():
     share = 100 * math.exp(-load("stories_llama").record.above_floor)
-    says(NAME, f"it gives the words that come {share:.1f} % of their true probability")
+    says(NAME, f"gives the words that come {share:.1f} % of their true probability")
 
 
 def test_three_layers_see_seven_words():
