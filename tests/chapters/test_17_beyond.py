@@ -200,8 +200,9 @@ def test_costs():
         f"At 16,384 words the cache holds {times:.0f} times as many numbers as the square, and its "
         f"step takes {by['softmax', far]['median']:.0f} times as long as at 256.",
     )
-    for name in ("linear", "scan"):
-        assert 0.8 < by[name, far]["median"] < 1.25, "they do not notice the length"
+    for (name, _), row in by.items():
+        if name != "softmax":
+            assert 0.98 < row["median"] < 1.02, "they do not notice the length"
 
 
 def test_the_tables_examples_are_so_in_transformers():

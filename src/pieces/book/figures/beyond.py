@@ -101,7 +101,7 @@ def costs() -> Table:
     by = {(row["mixer"], row["S"]): row for row in record}
     rows = []
     for S in sorted({S for _, S in by}):
-        kept = [f"{by[name, S]['numbers']:,}" for name in ("softmax", "linear", "scan")]
+        kept = [by[name, S]["numbers"] for name in ("softmax", "linear", "scan")]
         rows.append([f"{S:,}", *kept, by["softmax", S]["median"]])
     heads = ["words", "cache", "square", "scan", "time, cache"]
     caption = "Numbers that a layer keeps, and its time for one more word, as a multiple of 256's."
