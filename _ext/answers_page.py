@@ -38,7 +38,7 @@ def rows(chapters):
 def table(chapters):
     """Return the table, as HTML in Markdown."""
     head = "".join(
-        f'<th scope="col">{name}</th>' for name in ("no.", "question", "your answer", "")
+        f'<th scope="col">{name}</th>' for name in ("no.", "question", "your answer", "so far")
     )
     box = '<div class="pieces-table answers" role="region" tabindex="0" aria-label="Your answers">'
     return (

@@ -125,4 +125,4 @@ class ModelTable(PieceWidget):
         """Return the rows as they are printed, in the order of the table."""
         shown = [row for row in ROWS.values() if self.ours or not row.ours]
         caption = "The rows as they are printed; a dash is a blank of the table"
-        return stills.table([printed(row) for row in shown], HEADS, caption)
+        return stills.sheet([printed(row) for row in shown], HEADS, caption)

@@ -53,7 +53,7 @@ def grid(
     )
 
 
-def table(rows: Sequence[Sequence[str]], headers: Sequence[str], caption: str) -> str:
+def sheet(rows: Sequence[Sequence[str]], headers: Sequence[str], caption: str) -> str:
     """Return a table of texts as HTML."""
 
     def line(tag: str, cells: Sequence[str]) -> str:

@@ -117,7 +117,7 @@ function render({ model, el }) {
     const [typed, size] = [text(model, "text"), count(model, "size")];
     const all = read(typed, size);
     const before = last > 0 && !all.pairs.length ? place() : null;
-    if (all.pairs.length) field.parentElement.style.paddingTop = "";
+    if (all.pairs.length) field.parentElement.removeAttribute("style");
     last = all.pairs.length;
     step = Math.min(count(model, "step"), last);
     process.limit(last + 1);
