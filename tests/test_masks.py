@@ -125,6 +125,24 @@ def test_additive_agrees_with_torch():
     assert torch.equal(masks.from_additive(theirs), masks.causal(5))
 
 
+@pytest.mark.parametrize(
+    ("make", "times"),
+    [
+        (masks.causal, 1.1),
+        (lambda T: masks.prefix(T, 7), 1.1),
+        (lambda T: masks.sliding_window(T, 64), 2.1),
+        (lambda T: masks.dilated(T, 8, 2), 4.1),
+        (lambda T: masks.global_window(T, 64, 4), 4.1),
+    ],
+    ids=["causal", "prefix", "window", "dilated", "global"],
+)
+def test_a_mask_takes_little_more_room_than_its_result(make, times):
+    with torch.profiler.profile(profile_memory=True) as profile:
+        mask = make(1024)
+    taken = sum(max(0, event.self_cpu_memory_usage) for event in profile.events())
+    assert mask.nbytes <= taken <= times * mask.nbytes
+
+
 def test_masks_are_made_on_the_device_asked_for():
     made = [
         masks.full(3, device="meta"),

@@ -8,6 +8,7 @@ from typing import Any
 import chapter_text as words
 from browser import opened
 from chapter_page import DESK, PHONE, Page, measure
+from notebook_lines import count
 
 LONG = {12, 15}  # chapters with twice the matter
 
@@ -29,6 +30,11 @@ class Chapter:
     def number(self) -> int:
         """3, of "chapters/03_attention"."""
         return int(self.name.rpartition("/")[2][:2])
+
+    @cached_property
+    def code(self) -> dict[str, int]:
+        """The lines of the notebook's code: all, the idea, the longest cell."""
+        return count(self.book)
 
     @property
     def limit(self) -> int:
@@ -70,8 +76,8 @@ PAGE = (
     Number(
         "top of the first widget, desk (px)",
         lambda c: round(c.desk.first_widget),
-        at_most(900),
-        "at most 900",
+        at_most(330),
+        "at most 330",
     ),
     Number(
         "top of the first widget, phone (px)",
@@ -149,6 +155,27 @@ TEXT = (
         lambda c: round(c.sentences[1], 3),
         at_most(0.12),
         "at most 0.12",
+        of_page=False,
+    ),
+    Number(
+        "code of the notebook (lines)",
+        lambda c: c.code["all"],
+        at_most(160),
+        "at most 160",
+        of_page=False,
+    ),
+    Number(
+        "code that is the idea, share",
+        lambda c: c.code["idea"] / c.code["all"],
+        lambda value, c: value >= 0.5,
+        "at least 0.5",
+        of_page=False,
+    ),
+    Number(
+        "longest cell of code (lines)",
+        lambda c: c.code["longest"],
+        at_most(16),
+        "at most 16",
         of_page=False,
     ),
 )

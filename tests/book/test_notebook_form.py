@@ -13,7 +13,6 @@ import pytest
 import pieces.widgets
 from browser import ROOT
 from notebook_form import committed_form, repository, setup_cell, text_of
-from notebook_lines import count
 
 NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem[0].isdigit()]  # the workbench is none
@@ -152,14 +151,6 @@ def test_begins_with_the_set_up_cell(notebook):
     assert first.source == setup_cell("\n".join(cell.source for cell in others))
     assert repository() in first.source
     assert "remove-cell" in first.metadata["tags"]
-
-
-def test_is_code_to_read(chapter):
-    """What a reader would want to change and run again, and little else."""
-    lines = count(chapter)
-    assert lines["all"] <= 160
-    assert lines["idea"] >= lines["all"] / 2, lines
-    assert lines["longest"] <= 16
 
 
 def test_imports_in_one_cell(notebook):

@@ -23,6 +23,7 @@ import nbformat
 import pytest
 
 from browser import PAINTED, PICTURE, ROOT, Record
+from overlaps import OVERLAPS
 
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
 CHAPTER = ROOT / "chapters" / "05_causal_attention.ipynb"
@@ -357,6 +358,8 @@ def test_the_first_control_of_every_widget_is_read_in_python(chromium, address, 
         )
         widgets = page.locator("div.pieces[role=group]")
         assert widgets.count() == len(views) > 0
+        page.evaluate(PAINTED)
+        assert page.evaluate(OVERLAPS) == [], "texts lie on one another"
         for at in range(len(views)):
             widget = widgets.nth(at)
             widget.scroll_into_view_if_needed()

@@ -97,7 +97,8 @@ BARS = """(root) => [...root.querySelectorAll(".p-bar-row:not(.p-bar-head)")].ma
   name: row.querySelector(".p-bar-name").textContent,
   bars: [...row.querySelectorAll(".p-bar")].map((bar) => {
     const [whole, fill] = [bar, bar.querySelector("i")].map((node) => node.getBoundingClientRect());
-    return { text: bar.querySelector("b").textContent,
+    const was = bar.querySelector("s");
+    return { text: bar.querySelector("b").textContent, was: was.hidden ? null : parseFloat(was.style.left) / 100,
       from: (fill.left - whole.left) / whole.width, to: (fill.right - whole.left) / whole.width };
   }) }))"""
 PLANE = """(svg) => {
@@ -366,8 +367,11 @@ def same_colours(drawn, values, signed):
             right(gap > 30, f"{drawn.caption}: both signs look alike")
 
 
-def same_bars(root, names, series):
-    """Compare rows of bars with values; `series`: (values, top, signed, digits) a column."""
+def same_bars(root, names, series, before=None):
+    """Compare rows of bars with values; `series`: (values, top, signed, digits) a column.
+
+    `before`: for each column what its unsigned bars were, or None; without it no ghost is looked at.
+    """
     from told import same_listed
 
     rows = root.evaluate(BARS)
@@ -385,6 +389,12 @@ def same_bars(root, names, series):
             for end, want in zip((bar["from"], bar["to"]), wanted, strict=True):
                 end = min(1, end)  # what stands over is cut off
                 right(abs(end - want) < 0.012, f"bar {row['name']}: to {end:.3f}, not {want:.3f}")
+        for row, was in zip(
+            rows, (before[c] if before else None) or [None] * len(rows), strict=True
+        ):
+            drawn = row["bars"][c]["was"]
+            fits = drawn is was if drawn is None or was is None else abs(drawn - was / top) < 1e-3
+            right(not before or fits, f"bar {row['name']}: a ghost at {drawn}, not {was}")
 
 
 def same_plane(root, query, keys, weights, names, span=3.3, size=240):

@@ -9,14 +9,10 @@ from oracle import check, recorded
 from twins import opened_twin
 
 from browser import PAINTED, state
+from overlaps import JUPYTER
 from pieces.widgets import ConfigCalculator
 from pieces.widgets.base import STATIC
 
-# What JupyterLab 4 and Notebook 7 say of lists in an output: @jupyterlab/outputarea, base.css.
-JUPYTER = """.jp-OutputArea-output dl, .jp-OutputArea-output dt, .jp-OutputArea-output dd { display: block; }
-.jp-OutputArea-output dl { width: 100%; overflow: hidden; padding: 0; margin: 0; }
-.jp-OutputArea-output dt { font-weight: bold; float: left; width: 20%; padding: 0; margin: 0; }
-.jp-OutputArea-output dd { float: left; width: 80%; padding: 0; margin: 0; }"""
 # The texts of the cards, as boxes: two overlap where both their sides do.
 OVERLAPS = """() => {
   const boxes = [...document.querySelectorAll(".p-facts :is(dt, dd)")].map((node) => {

@@ -3,7 +3,7 @@
 import pytest
 
 from browser import put
-from pieces.widgets import BiasMaps, HeadSplitter, MaskExplorer, ScoreFunctions
+from pieces.widgets import BiasMaps, HeadSplitter, MaskExplorer, NormAxes, ScoreFunctions
 
 COUNT = """() => {
   window.asked = 0;
@@ -30,6 +30,7 @@ GONE = "() => window.kept.filter((node) => !node.isConnected).length"
         (ScoreFunctions(), {"seed": 7}),
         (BiasMaps(T=24), {"query": 5, "key": 2}),
         (HeadSplitter(), {"silenced": 1}),
+        (NormAxes(), {"gain": [2, 1, 1, 1]}),
     ],
     ids=lambda one: type(one).__name__,
 )

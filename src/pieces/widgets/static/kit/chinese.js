@@ -22,6 +22,14 @@ export function grouped(characters) {
   return groups;
 }
 
-/** Chinese words for one that was typed in English. @param {string} typed */
-export const offers = (typed) => near(typed, Object.values(GLOSS)).map((gloss) =>
-  Object.keys(GLOSS).find((one) => GLOSS[one] === gloss));
+/** Chinese words for one that was typed in English: those that mean just that, or else any whose
+ *  meaning is spelled almost alike. @param {string} typed */
+export function offers(typed) {
+  const known = Object.entries(GLOSS).flatMap(([word, gloss]) =>
+    gloss.split(", ").map((meaning) => ({ word, meaning: meaning.toLowerCase() })));
+  const meant = (meaning) => known.filter((one) => one.meaning === meaning).map(({ word }) => word);
+  const exact = meant(typed.toLowerCase());
+  if (exact.length) return exact;
+  const alike = near(typed, [...new Set(known.map(({ meaning }) => meaning))]);
+  return [...new Set(alike.flatMap(meant))];
+}
