@@ -30,16 +30,18 @@ OVERLAPS = """() => {
     const texts = [];
     while (walk.nextNode()) {
       const { parentElement: parent, data } = walk.currentNode;
-      if (!data.trim() || parent.closest(aside) || !parent.checkVisibility() || laid(parent, root)) continue;
+      const seen = !parent.closest(aside) && parent.checkVisibility() && !laid(parent, root);
+      if (!data.trim() || !seen) continue;
       texts.push([data.trim().slice(0, 40), lines(walk.currentNode)]);
     }
-    return texts.flatMap(([text, at], n) => texts.slice(n + 1).filter(([, other]) => both(at, other))
+    return texts.flatMap(([text, at], n) => texts.slice(n + 1)
+      .filter(([, other]) => both(at, other))
       .map(([other]) => `${root.className}: ${text} | ${other}`));
   });
 }"""
 
 # What JupyterLab 4 and Notebook 7 say of lists in an output: @jupyterlab/outputarea, base.css.
-JUPYTER = """.jp-OutputArea-output dl, .jp-OutputArea-output dt, .jp-OutputArea-output dd { display: block; }
+JUPYTER = """.jp-OutputArea-output :is(dl, dt, dd) { display: block; }
 .jp-OutputArea-output dl { width: 100%; overflow: hidden; padding: 0; margin: 0; }
 .jp-OutputArea-output dt { font-weight: bold; float: left; width: 20%; padding: 0; margin: 0; }
 .jp-OutputArea-output dd { float: left; width: 80%; padding: 0; margin: 0; }"""

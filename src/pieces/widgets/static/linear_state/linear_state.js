@@ -139,7 +139,7 @@ function render({ model, el }) {
     if (!step) {
       [keys, values, answers].forEach((one) => one.draw(null));
       view.say(last ? WORDS.begin : WORDS.none);
-      if (before !== null) field.parentElement.style.paddingTop = `${before - place()}px`;
+      if (before !== null) field.parentElement.setAttribute("style", `padding-top: ${before - place()}px`);
       report(model, result);
       return;
     }
