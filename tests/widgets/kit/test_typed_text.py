@@ -6,11 +6,13 @@ from samples import beside
 
 from browser import PAINTED, state
 from pieces.widgets import (
+    Alignment,
     AttentionHeatmap,
     HiddenUnits,
     PronounArcs,
     RouterExplorer,
     SamplingExplorer,
+    TranslationStepper,
 )
 
 FEW_WORDS = (AttentionHeatmap, PronounArcs)
@@ -80,5 +82,40 @@ def test_a_second_press_lets_go(bench, widget):
         chip.click()
         assert state(page, one)["token"] == 0, "the last word is followed again"
         page.mouse.move(0, 0)
+        check(page, one)
+        assert page.record.errors == []
+
+
+CHINESE = (Alignment, TranslationStepper)
+
+
+@pytest.mark.parametrize("widget", CHINESE, ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("see", ["看见"]), ("in", ["在"]), ("Cat", ["猫"]), ("studnt", ["学生"]), ("qwertz", [])],
+)
+def test_what_means_just_that_is_offered_alone(bench, widget, typed, offered):
+    one = widget(text="猫")
+    with recorded(bench, one) as page:
+        type_over(page, f"那只猫{typed}")
+        page.wait_for_timeout(600)  # a word half typed is not unknown
+        page.evaluate(PAINTED)
+        offers = page.locator(".p-typed-note .p-offer")
+        assert offers.all_inner_texts() == offered
+        if offered:
+            offers.first.click()
+            assert state(page, one)["text"] == f"那只猫{offered[0]}"
+        assert page.record.errors == []
+
+
+def test_a_chosen_translation_is_kept_while_another_text_is_typed(bench):
+    one = Alignment(word=6)
+    with recorded(bench, one) as page:
+        whole = state(page, one)["text"]
+        type_over(page, whole[:3])
+        assert state(page, one)["word"] == 6, "the wish stays"
+        check(page, one)
+        type_over(page, whole)
+        assert state(page, one)["word"] == 6
         check(page, one)
         assert page.record.errors == []
