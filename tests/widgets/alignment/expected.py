@@ -117,4 +117,9 @@ def looked(said, word, sure, characters, weights, glosses):
         right(
             any(n == name and abs(w - weight) < 1e-4 for w, n in seen), f"{name} got another weight"
         )
-    right(("not sure" in said) == (sure < 0.5), said)
+    beside = sum(weight >= 0.1 for weight, _ in seen[1:3])
+    right(len(told) == (1 + beside if seen[0][0] >= 0.5 else min(3, len(seen))), f"{said}: {seen}")
+    doubt = re.search(r"The model was not sure of “(.+?)”: it gave it (\S+)\.$", said)
+    right(bool(doubt) == (sure < 0.5), said)
+    if doubt:
+        right(doubt[1] == word and says(doubt[2], sure, 2), f"{said}: {sure}")

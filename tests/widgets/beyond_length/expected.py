@@ -80,6 +80,13 @@ def beyond_length(root, s):
     shown = root.locator(".p-text").inner_text()
     right(shown.startswith(f"words {end - 15} to {end}"), shown)
     right(root.locator("mark").inner_text() == " ".join(text()[end - 16 : end]), shown)
+    before = " ".join(text()[max(0, end - 32) : end - 16])
+    right(root.locator(".p-before").inner_text().strip("… ") == before, "another text before")
+    note = root.locator(".p-measured").inner_text()
+    sizes = {run["parameters"] for run in record("extrapolation")["runs"]}
+    seeds = {run["seed"] for run in record("extrapolation")["runs"]}
+    told = [f"of {round(size / 1000)},000 weights, {len(seeds)} seeds each" for size in sizes]
+    right(any(one in note for one in told), note)
     chart = root.locator("svg.p-chart").evaluate(CURVES)
     curves = {name: runs(name, s["what"], s["factor"]) for name in drawn}
     number = lambda x, n: math.nan if x is None or n > at else x  # noqa: E731
