@@ -12,6 +12,7 @@ import torch
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PAGE = "chapters/appendix/parity"
 COMPUTED, KEPT = "<!-- computed -->", "<!-- kept -->"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NAMES = {"Bloom": "BLOOM", "Mpt": "MPT", "GPTNeoX": "GPT-NeoX", "Llama": "LLaMA", "Bert": "BERT"}
 
 
@@ -23,6 +24,12 @@ def table(headers, rows):
     )
 
 
+def written(value):
+    """Return a small number as the book writes it: 9.9·10⁻⁷."""
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}·10{str(int(power)).translate(RAISED)}"
+
+
 def computed():
     """Return the comparison with transformers, run now, on the CPU."""
     spec = importlib.util.spec_from_file_location("parity", BENCHMARKS / "parity.py")
@@ -30,9 +37,10 @@ def computed():
     spec.loader.exec_module(parity)
     with torch.random.fork_rng():
         rows = parity.differences(torch.device("cpu"))
-    cells = [(NAMES.get(name, name), str(count), f"{most:.1e}") for name, count, most in rows]
+    cells = [(NAMES.get(name, name), str(count), written(most)) for name, count, most in rows]
     most = max(most for *_, most in rows)
-    made = f"Made with {parity.versions(torch.device('cpu'))}, in float32. The largest: {most:.1e}."
+    tools = parity.versions(torch.device("cpu"))
+    made = f"Made with {tools}, in float32. The largest: {written(most)}."
     return f"{made}\n\n{table(['family', 'outputs compared', 'largest difference'], cells)}"
 
 
