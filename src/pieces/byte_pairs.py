@@ -1,4 +1,4 @@
-"""Byte-pair encoding: pieces of words, learnt by merging the most frequent pair again and again."""
+"""Byte-pair encoding: pieces of words, made by merging the most frequent pair again and again."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ SPACES = re.compile("[ \t\r\n\u00a0\u3000]+")  # the last one is the space of Ch
 
 
 class Merge(NamedTuple):
-    """Two pieces that become one, and how often they stood side by side when that was learnt."""
+    """Two pieces that become one, and how often they stood side by side when that was learned."""
 
     left: str | bytes
     right: str | bytes
@@ -49,7 +49,7 @@ def learn_merges(
     """At most n merges, the most frequent pair first; none is counted across words.
 
     Of pairs that are equally frequent, the one whose left piece is oldest comes first, then the
-    one whose right piece is: the single symbols in order, then the pieces as they were learnt. The
+    one whose right piece is: the single symbols in order, then the pieces as they were learned. The
     library ``tokenizers`` decides likewise. A pair that stands there fewer than ``min_count``
     times is not merged.
 
@@ -93,7 +93,7 @@ def merge_pair(word: Word, left: str | bytes, right: str | bytes) -> Word:
 def cut_into_pieces(
     text: str, merges: Sequence[Merge], *, symbols: Symbols = characters
 ) -> list[Word]:
-    """The pieces of each word: of the merges that fit, the one learnt first is done first.
+    """The pieces of each word: of the merges that fit, the one learned first is done first.
 
     A word need not have been in the text that the merges come from. Source: as ``learn_merges``.
     """

@@ -141,6 +141,11 @@ def test_the_trained_neighbours_are_those_it_names():
     says(NAME, f"{len(words)} rows of {vectors.shape[1]} numbers")
 
 
+def test_how_far_the_model_is_from_the_best():
+    above = f"{load('stories_llama').record.above_floor:.3f}"
+    says(NAME, f"its loss is {above} [nats](appendix/glossary.md#nat) a word above the best")
+
+
 def test_sizes_of_word_and_place():
     place = Sinusoidal(512)(torch.arange(64)).square().mean().sqrt().item()
     assert place == pytest.approx(math.sqrt(0.5), abs=1e-4)

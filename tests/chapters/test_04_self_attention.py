@@ -167,7 +167,8 @@ def test_how_many_weights_round_to_0():
 def test_how_far_the_model_is_from_the_best():
     record = load(owners.NAME).record
     distance = record["loss"] - record["floor"]
-    says(NAME, f"stands {distance:.3f} nats a word above the best loss possible")
+    nats = "[nats](appendix/glossary.md#nat)"
+    says(NAME, f"stands {distance:.3f} {nats} a word above the best loss possible")
     assert 480 <= load(owners.NAME).task.vocab_size <= 520
 
 

@@ -117,6 +117,12 @@ def test_what_each_head_is_worth_for_the_first_picture():
     assert task.first_impossible(task.encode(PHRASE)) is not None  # no story has it
 
 
+def test_a_text_with_a_name_twice():
+    twice = "Anna book duck green Tom Anna"
+    assert figures.chance(looks()["model"], looks()["task"], twice, "book") > 0.99
+    says(CHAPTER, f"After *{twice}*, say, the model goes on with *book*")
+
+
 def test_what_each_head_is_worth_over_many_texts():
     model, ids = looks()["model"], looks()["ids"]
 

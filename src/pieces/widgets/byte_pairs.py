@@ -1,4 +1,4 @@
-"""BytePairs: learn merges from a text, one after another, and cut words into what was learnt."""
+"""BytePairs: learn merges from a text, one after another, and cut words into what was learned."""
 
 from pieces.byte_pairs import characters, cut_into_pieces, learn_merges, utf8_bytes
 from pieces.widgets.base import PieceWidget
@@ -16,7 +16,7 @@ class BytePairs(PieceWidget):
     """A text in pieces, after as many merges as a reader wants; and another word, cut by them.
 
     Args:
-        text: what the merges are learnt from, at most 600 characters.
+        text: what the merges are learned from, at most 600 characters.
         merges: how many of them are done, 0 to 40; a text may have fewer.
         unit: what is there before the first merge, "characters" or "bytes".
         word: another word, which is cut.
@@ -30,7 +30,7 @@ class BytePairs(PieceWidget):
         ValueError: an unknown argument or a value out of range.
     """
 
-    title = "Pieces of words, learnt from a text"
+    title = "Pieces of words, learned from a text"
 
     text = Text(TEXT, longest=600)
     merges = Count(0, 0, MOST)

@@ -1,5 +1,6 @@
 """What PathLength has to show for its traits, by torch and by counting, never by the page."""
 
+import math
 import re
 from itertools import pairwise
 
@@ -187,11 +188,41 @@ def same_convolution(band, s, seen, low, high, position, drawn, needed):
     right(band["light"] == points[-1], "the light of the convolution")
 
 
+def growth_of(text, T, D, k):
+    """The value of a growth as it is shown, such as “grows as k·T·D² a layer”."""
+    if text == "for any text":
+        return 1
+    product = text.removeprefix("grows as ").removesuffix(" a layer")
+    product = product.replace("log T", "math.log(T)").replace("·", "*").replace("²", "**2")
+    return eval(product, {"T": T, "D": D, "k": k, "math": math})
+
+
+def same_growth(steps, work, at, s):
+    """What a long text, a wide vector and a wide window do to a count, and to its growth."""
+    begin = {"T": 2**15 + 1, "D": 8, "k": 2 * s["reach"] + 1}
+
+    def counted(T, D, k):
+        found, needed = products(T, s | {"reach": k // 2}, D)
+        return needed[at], found[at] / (needed[at] if work.endswith(" a layer") else 1)
+
+    for more in ({"T": 2**16 + 1}, {"D": 16}, {"k": 2 * begin["k"] + 1}):
+        real = [b / a for a, b in zip(counted(**begin), counted(**begin | more), strict=True)]
+        for text, times in zip((steps, work), real, strict=True):
+            said = growth_of(text, **begin | more) / growth_of(text, **begin)
+            # log T leaves the width out, and T/k the word in the middle of a window
+            loose = text is steps and "k" in more
+            right(loose or abs(said / times - 1) < 0.01, f"{text}: {said:.2f}, not {times:.2f}")
+
+
 def same_costs(root, s):
     """Steps and multiplications for the whole text."""
     rows = root.locator(".p-costs tr").evaluate_all(
-        "(all) => all.map((row) => [...row.cells].map((cell) => cell.textContent))"
+        """(all) => all.map((row) => [...row.cells].map((cell) =>
+          (cell.querySelector("span") ?? cell).textContent))"""
     )
+    grows = root.locator(".p-costs small").all_inner_texts()
+    for at in range(3):
+        same_growth(*grows[2 * at : 2 * at + 2], at, s)
     head = ["to join every pair of words", "sequential steps", "multiplications"]
     right(rows[0] == head, rows[0])
     numbers, steps = products(s["length"], s)

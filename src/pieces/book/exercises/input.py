@@ -39,7 +39,7 @@ def _hint(result: Any, word: str, merges: list[tuple[str, str]], right: list[str
     if result == [*word, " "]:
         return " Nothing has been merged."
     if result == _replaced(word, merges, -1, once=False):
-        return " Those are the merges from the last to the first; the one learnt first goes first."
+        return " Those are the merges from the last to the first; the one learned first goes first."
     if result == _replaced(word, merges, 1, once=True):
         return " A pair may stand at several places of a word; merge it at each of them."
     if "".join(map(str, result)) != word + " ":

@@ -16,7 +16,7 @@ SCORES = {
 }
 
 
-def over_seeds(measure: Callable, sizes: Sequence[int] = (16, 512), seeds: int = 5) -> Table:
+def over_seeds(measure: Callable, sizes: Sequence[int] = (16, 64, 512), seeds: int = 5) -> Table:
     """Show what ``measure(score, K, seed)`` finds for the dot product without and with the root.
 
     It returns three numbers: the scores' standard deviation, the mean largest weight, the share

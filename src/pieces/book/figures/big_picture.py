@@ -18,23 +18,25 @@ from pieces.models.gpt2 import GPT2Config, gpt2
 from pieces.trace import record
 from pieces.trained import load
 
+GAINS = {"1.1": "key", "1.0": "weight", "0.9": "residual"}
 LOOK = {"recurrent": "key", "LSTM": "value", "attention": "query"}
 
 
 def fading(sizes: Mapping[str, Tensor]) -> None:
-    """Draw the size of a gradient against the steps it has come, on a log scale, all seeds."""
-    figure, axes = plot.figure(5.6, 3.0)
+    """Draw the size of a gradient against the steps it has come, on a log scale, all seeds.
+
+    A colour for each gain, dashes for tanh.
+    """
+    figure, axes = plot.figure(7.0, 2.6)
     said = []
-    for (name, runs), role in zip(
-        sizes.items(), ("key", "residual", "score", "weight"), strict=False
-    ):
+    for name, runs in sizes.items():
+        bend, gain = name.split(", gain ")
+        look = {"color": plot.ROLE[GAINS[gain]], "linestyle": "--" if bend == "tanh" else "-"}
         for n, run in enumerate(runs):
-            axes.plot(
-                range(len(run)), run, color=plot.ROLE[role], linewidth=1, label=None if n else name
-            )
+            axes.plot(range(len(run)), run, linewidth=1, label=None if n else name, **look)
         said.append(f"{name}: {runs[:, -1].min():.1e} to {runs[:, -1].max():.1e}")
     axes.set(yscale="log", xlabel="steps back", ylabel="size of the gradient")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     plot.show(
         figure, alt=f"After {len(run) - 1} steps the gradient has the size: {'; '.join(said)}."
     )
@@ -44,7 +46,7 @@ def families(T: int = 6, prefix: int = 3) -> None:
     """Draw who may see whom in the three families and in the prefix decoder."""
     kinds = {
         "encoder: all see all": masks.full(T),
-        "decoder: only what came before": masks.causal(T),
+        "decoder: itself and all before it": masks.causal(T),
         f"prefix decoder: the first {prefix} see each other": masks.prefix(T, prefix),
         "cross-attention: all of the source": masks.full(T, T - 1),
     }

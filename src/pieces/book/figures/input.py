@@ -47,7 +47,7 @@ def _counted(n: int) -> str:
 
 
 def halves(share: float = 0.9) -> tuple[str, str]:
-    """The book's prose: what is learnt from, and the last part, which is only cut."""
+    """The book's prose: what is learned from, and the last part, which is only cut."""
     text = prose()
     border = round(share * len(text))
     return text[:border], text[border:]

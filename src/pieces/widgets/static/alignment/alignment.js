@@ -41,9 +41,9 @@ const WORDS = {
   spread: (word, seen) => `“${word}” did not look at any one place; most at ${seen}.`,
   unsure: (word, p) => ` The model was not sure of “${word}”: it gave it ${p}.`,
   none: "Choose an English word to see what it looked at before it was written.",
-  note: "The model wrote the English one word at a time. Each character stands for what two GRUs remember"
-    + " at its place: one has read the sentence up to it, the other from the end back to it. So a word may"
-    + " well look at a neighbour of the character that it came from.",
+  note: "The model wrote the English one word at a time. Each character stands for what two recurrent"
+    + " networks remember at its place: one has read the sentence up to it, the other from the end back to"
+    + " it. So a word may well look at a neighbour of the character that it came from.",
 };
 
 /** What a word looked at, by Chinese words: the weights of their characters together. */

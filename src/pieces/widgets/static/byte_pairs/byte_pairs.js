@@ -1,4 +1,4 @@
-/** Merges learnt from a text that a reader types, played one by one; and another word, cut by them. */
+/** Merges learned from a text that a reader types, played one by one; and another word, cut by them. */
 import {
   bars, choice, count, frame, guard, h, limits, live, report, select, setter, text,
 } from "../kit/kit.js";
@@ -11,12 +11,12 @@ const UNITS = { characters, bytes: utf8Bytes };
 const quoted = (piece, unit) => `“${shown(piece, unit)}”`;
 const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
 const WORDS = {
-  title: "Pieces of words, learnt from a text",
+  title: "Pieces of words, learned from a text",
   typed: "Type a text to learn from", unit: "begin with", units: { characters: "characters", bytes: "bytes" },
   play: "Merges", at: (n, of) => `${n} of ${of}`,
   pieces: "The text, in pieces; a dot ends each word", pairs: "The most frequent pairs now",
   pair: "pair", count: "count", joined: (left, right) => `${left} + ${right}`,
-  learnt: "Learnt so far", nothing: "nothing yet",
+  learnt: "Learned so far", nothing: "nothing yet",
   made: (n, left, right, piece) => `${n}. ${left} + ${right} → ${piece}`,
   word: "Type a word it may not have seen", cut: "That word, in pieces",
   compare: "The same text, three ways", head: ["cut into", "tokens", "vocabulary", "your word"],

@@ -75,7 +75,7 @@ export function learnMerges(text, most, symbols, least = 2) {
   return { alphabet, merges, steps, kinds: counted.size };
 }
 
-/** The pieces of each word: of the merges that fit, the one learnt first is done first.
+/** The pieces of each word: of the merges that fit, the one learned first is done first.
  *  @param {string} text @param {Merge[]} merges @param {(word: string) => string[]} symbols */
 export function cutIntoPieces(text, merges, symbols) {
   /** @type {Map<string, number>} */

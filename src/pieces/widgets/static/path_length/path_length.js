@@ -4,7 +4,7 @@ import {
 } from "../kit/kit.js";
 import { player } from "../kit/player.js";
 import { bands } from "./bands.js";
-import { climb, costs, layersFor, sight, SIZE } from "./ways.js";
+import { climb, costs, growth, layersFor, sight, SIZE } from "./ways.js";
 
 const KINDS = ["recurrent", "convolution", "attention"];
 const NOTHING = { recurrent: "", convolution: "", attention: "" };
@@ -25,6 +25,7 @@ const WORDS = {
   },
   short: (seen) => `out of sight: ${seen} words are seen`,
   head: ["to join every pair of words", "sequential steps", "multiplications"],
+  grows: (how) => (how ? `grows as ${how}` : "for any text"),
   same: "Both lights stand on the same word: press another one.",
   stack: (n) => (n === 1 ? "1 layer" : `${n} layers`),
   told: (a, b, n, needed) => `From “${a}” to “${b}” the recurrent network takes ${WORDS.at(n)} and `
@@ -127,7 +128,7 @@ function render({ model, el }) {
     const told = { recurrent: WORDS.way.recurrent(apart), attention: WORDS.way.attention(),
       convolution: places ? WORDS.way.convolution(steps.convolution, layers) : WORDS.short(seen) };
     drawing.draw({ ...now, position: film.position, told: apart ? told : NOTHING });
-    price.replaceChildren(...costRows(now.costs));
+    price.replaceChildren(...costRows(now.costs, growth(now.kind)));
     const { products } = now.costs.attention;
     const share = percent((products - 4 * now.length * SIZE ** 2) / products);
     view.say(!apart ? WORDS.same : [places ? WORDS.told(tokens[from], tokens[to], apart, needed)
@@ -140,13 +141,15 @@ function render({ model, el }) {
   });
 }
 
-/** What every word's way to every other one costs: a table that is always open. */
-function costRows(costs) {
-  const cells = (tag, texts) => texts.map((text, n) => h(n ? tag : "th", { scope: n ? null : "row" }, text));
+/** What every word's way to every other one costs, and how that grows: a table that is always open. */
+function costRows(costs, grows) {
+  const cell = (count, how) => h("td", {}, h("span", {}, count), " ", h("small", {}, WORDS.grows(how)));
   return [
     h("thead", {}, h("tr", {}, ...WORDS.head.map((text) => h("th", { scope: "col" }, text)))),
-    h("tbody", {}, ...KINDS.map((kind) => h("tr", { "data-kind": kind }, ...cells("td",
-      [WORDS.kinds[kind], costs[kind].steps.toLocaleString("en"), large(costs[kind].products)])))),
+    h("tbody", {}, ...KINDS.map((kind) => h("tr", { "data-kind": kind },
+      h("th", { scope: "row" }, WORDS.kinds[kind]),
+      cell(costs[kind].steps.toLocaleString("en"), grows[kind].steps),
+      cell(large(costs[kind].products), grows[kind].products)))),
   ];
 }
 

@@ -54,3 +54,10 @@ export function costs(n, kind) {
     attention: { steps: 1, products: 4 * n * square + 2 * n * n * SIZE },
   };
 }
+
+/** How these costs grow with the text's length T, the vectors' size D and the width k of a window. */
+export const growth = ({ dilated }) => ({
+  recurrent: { steps: "T", products: "T·D²" },
+  convolution: { steps: dilated ? "log T" : "T/k", products: "k·T·D² a layer" },
+  attention: { steps: "", products: "T²·D + T·D²" },
+});
