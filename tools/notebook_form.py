@@ -19,8 +19,9 @@ CELL_METADATA = {"tags", "mystnb"}
 TEXTS = ("text/plain",)
 SOLUTION = {"code_prompt_hide": "Hide the solution", "code_prompt_show": "Show the solution"}
 CHECK = {"code_prompt_hide": "Hide the check", "code_prompt_show": "✓ Show the check"}
-# What a chapter imports beyond the package, by the extra of pyproject.toml that brings it.
-EXTRAS = {"checkpoints": "transformers", "bertviz": "bertviz"}
+# What brings a library into a chapter, by the extra of pyproject.toml that installs it: words of
+# its import lines. What is imported may fetch the library itself, or only when it is called.
+EXTRAS = {"checkpoints": "transformers|checkpoints|llama_listing", "bertviz": "bertviz"}
 # Links to other files of the book, as one writes them: from the folder of the chapters.
 BESIDE = re.compile(r"\]\((?=(?:appendix/[\w/]+\.md|\w+\.ipynb)(?:#[\w-]+)?\))")
 QUESTION = re.compile(r"^(PredictNumber|FillMask)\(", re.MULTILINE)
@@ -54,7 +55,7 @@ def package() -> dict:
 def extras_of(code: str) -> list[str]:
     """Return the optional parts of the package that some code needs, by what it imports."""
     imported = " ".join(re.findall(r"^ *(?:from|import) .+", code, flags=re.M))
-    return [name for name, needed in EXTRAS.items() if re.search(rf"\b{needed}\b", imported)]
+    return [name for name, needed in EXTRAS.items() if re.search(rf"\b({needed})\b", imported)]
 
 
 def setup_cell(code: str = "") -> str:

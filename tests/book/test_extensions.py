@@ -1,9 +1,11 @@
 """The book's own Sphinx extension, piece by piece."""
 
+import ast
 import base64
 import io
 import json
 import os
+import re
 import time
 import zlib
 from pathlib import Path
@@ -435,6 +437,34 @@ class TestLeanIcons:
         assert set(TTFont(io.BytesIO(data)).getBestCmap()) == {0xF0C9, 0xF0C5}
 
 
+CHAPTERS = sorted((notebook_form.ROOT / "chapters").glob("*.ipynb"))
+
+
+def reached(code):
+    """Return the libraries that some code may import, by way of the package's own modules."""
+    found, waiting = set(), list(imported_by(re.sub(r"^( *)%.*$", r"\1pass", code, flags=re.M)))
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if name.startswith("pieces."):
+            place = notebook_form.ROOT / "src" / Path(*name.split("."))
+            for file in filter(Path.exists, (place.with_suffix(".py"), place / "__init__.py")):
+                waiting += imported_by(file.read_text(encoding="utf-8"))
+            waiting.append(name.rpartition(".")[0])
+    return {name.partition(".")[0] for name in found}
+
+
+def imported_by(code):
+    """Yield each name that some code imports, and what it takes from it."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+
+
 class TestNotebookForm:
     @pytest.fixture
     def messy(self):
@@ -483,8 +513,20 @@ class TestNotebookForm:
             ("from pieces.bertviz import head_view", "pieces[bertviz]"),
             ("if True:\n    from transformers.models import t5", "pieces[checkpoints]"),
             ("import bertviz\nimport transformers", "pieces[checkpoints,bertviz]"),
+            ("from pieces.checkpoints import from_folder", "pieces[checkpoints]"),
         ):
             assert f'"{wanted} @ {source}"' in notebook_form.setup_cell(code)
+
+    @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+    def test_it_brings_the_libraries_that_the_package_reaches_for_from_there(self, path):
+        """Each import of the package is followed, those within a function too."""
+        notebook = nbformat.read(path, as_version=4)
+        codes = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        extras = notebook_form.package()["optional-dependencies"]
+        brought = {re.match(r"[\w-]+", line)[0]: name for name, (line,) in extras.items()}
+        wanted = {brought[name] for name in reached("\n".join(codes)) if name in brought}
+        named = re.search(r'"pieces(?:\[([\w,]+)\])? @ ', "\n".join(codes))[1]
+        assert set((named or "").split(",")) - {""} == wanted
 
     def test_is_its_own_form(self, messy):
         once = notebook_form.text_of(notebook_form.committed_form(messy))

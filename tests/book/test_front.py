@@ -213,7 +213,7 @@ def test_there_are_three_ways_in_and_a_way_to_run_it(front):
     ]
     place = address.removeprefix("https://github.com/")
     binder = [a["href"] for a in front.select("article a") if "mybinder.org/v2/gh" in a["href"]]
-    assert any(f"/gh/{place}/main" in href and "03_attention.ipynb" in href for href in binder)
+    assert any(f"/gh/{place}/main" in href and "01_big_picture.ipynb" in href for href in binder)
     article = front.select_one("article").get_text()
     assert f"git clone {address}" in article
     assert f"pip install git+{address}" in article

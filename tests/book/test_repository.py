@@ -61,9 +61,12 @@ def test_binder_takes_its_versions_from_the_book():
     assert "--extra-index-url https://download.pytorch.org/whl/cpu" in BINDER
 
 
-def test_binder_installs_all_that_the_package_needs():
+def test_binder_installs_all_that_the_package_needs_and_its_extras():
     project = tomllib.loads(read("pyproject.toml"))["project"]
-    needs = {re.match(r"[\w-]+", line)[0].lower() for line in project["dependencies"]}
+    lines = project["dependencies"] + [
+        line for extra in project["optional-dependencies"].values() for line in extra
+    ]
+    needs = {re.match(r"[\w-]+", line)[0].lower() for line in lines}
     assert needs <= set(wanted())
     assert re.fullmatch(r"python-3\.1[123]\n", read("binder/runtime.txt"))
     assert "--no-deps --editable ." in read("binder/postBuild")

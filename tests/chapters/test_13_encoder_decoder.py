@@ -7,6 +7,7 @@ import pytest
 import torch
 from cells import cell, run
 from prose import says, words
+from torch import nn
 
 from browser import ROOT
 from pieces import masks
@@ -17,6 +18,7 @@ from pieces.book.figures import encoder_decoder as figures
 from pieces.book.figures import encoder_decoder_source as source_texts
 from pieces.book.measured import record_of
 from pieces.generate import generate
+from pieces.residual import PostNorm
 from pieces.tasks.translation import padded
 from pieces.trace import record
 from pieces.trained import load
@@ -304,6 +306,23 @@ def test_what_the_models_with_a_missing_part_write():
     for one in runs["whole"]:
         assert one["wrote"][dog] == "the dog saw a bird yesterday . <eos>"
         assert one["wrote"][bird] == "the bird saw a dog yesterday . <eos>"
+    rows = {row[0]: row[1:] for row in figures.wrote(dog, bird).cells}
+    assert rows["whole"] == ["the dog saw a bird …", "the bird saw a dog …"]
+    alike = {name for name, (one, other) in rows.items() if one == other}
+    assert alike == {"no positions", "no mask", "no cross-attention"}
+
+
+def test_no_final_norm_can_be_left_out():
+    model, _ = translator()
+    assert all(
+        isinstance(stack.final_norm, nn.Identity) for stack in (model.encoder, model.decoder)
+    )
+    assert all(
+        isinstance(block.feed_forward_residual, PostNorm)
+        for stack in (model.encoder, model.decoder)
+        for block in stack.blocks
+    )
+    says(NAME, "There is no final norm to leave out, since a Post layer ends in a norm")
 
 
 def test_one_stack_reads_both_languages_in_a_row():

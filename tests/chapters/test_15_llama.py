@@ -24,6 +24,7 @@ from pieces.models.llama import LlamaConfig, llama
 from pieces.positions import Rotary
 from pieces.trained import NAMES, load
 from pieces.widgets import ConfigCalculator
+from pieces.zoo import MODEL_TABLE
 
 NAME = "15_llama"
 CASES = (
@@ -302,6 +303,12 @@ def test_what_all_models_of_the_switches_share():
     assert max(counts) < 130_600
     assert min(run["above_floor"] for run in record["runs"]) > 0.5
     says(NAME, "two layers of width 64 with some 130,000 parameters", "for 200 steps")
+
+
+def test_how_many_of_the_table_are_decoders():
+    kinds = [row.built.category for row in MODEL_TABLE.values()]
+    assert len(kinds) == 25
+    says(NAME, f"Twenty-five published models, {kinds.count('causal')} of them decoders like this")
 
 
 def test_where_the_printed_llama_stops():

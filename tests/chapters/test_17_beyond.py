@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from pieces.book import measured
 from pieces.book.ask import question
 from pieces.book.figures import beyond as figures
 from pieces.widgets import LinearState
+from pieces.widgets.base import STATIC
 from widgets.linear_state.expected import Memory, read
 
 NAME = "17_beyond"
@@ -123,6 +125,12 @@ def test_a_thousand_words_take_ten_strides():
         strides, stride = strides + 1, 2 * stride
     says(NAME, "A text of 1,000 words takes ten such strides")
     assert strides == 10
+
+
+def test_the_memories_of_the_opening_picture():
+    source = (STATIC / "linear_state" / "memories.js").read_text(encoding="utf-8")
+    (sharp,) = re.findall(r"SHARP = (\d+)", source)
+    says(NAME, f"Its cache takes the softmax of {sharp} times the cosine.")
 
 
 def test_what_was_trained():

@@ -77,12 +77,12 @@ def test_the_unit_of_the_distance():
 
 def test_what_the_variants_say():
     base = mean("baseline")
-    nearer, further = base - mean("ALiBi"), mean("no positions") - base
+    nearer, farther = base - mean("ALiBi"), mean("no positions") - base
     parameters = counts_of(used(FIRST | {"n_experts": 4, "n_chosen": 2}))["total"]
     bare, added = base - mean("no norm"), mean("sinusoids") - base
     says(PAGE, f"trained for {variants()[1]} steps",
          f"ALiBi ends {nearer:.2f} nats nearer to the floor than the baseline's rotary positions",
-         f"Without positions the model ends {further:.2f} nats further away, and with sinusoids "
+         f"Without positions the model ends {farther:.2f} nats farther away, and with sinusoids "
          f"added {added:.2f}", f"Without any norm it ends {bare:.2f} nats nearer",
          f"have {parameters:,} parameters and end {mean('four experts'):.2f} nats above the "
          "floor")  # fmt: skip

@@ -6,9 +6,9 @@ import torch
 from pieces.book.exercises import mixture_of_experts as check
 
 
-def solution(x, W_g, experts, k, *, over=-1, first=False, weigh=True, largest=True, flip=False):
+def solution(x, W_R, experts, k, *, over=-1, first=False, weigh=True, largest=True, flip=False):
     """The right answer, or with one mistake."""
-    scores = x @ W_g
+    scores = x @ W_R
     if first:
         weights, chosen = scores.softmax(-1).topk(k)
     else:
@@ -28,9 +28,9 @@ def solution(x, W_g, experts, k, *, over=-1, first=False, weigh=True, largest=Tr
     return output
 
 
-def dense(x, W_g, experts, k):
+def dense(x, W_R, experts, k):
     """The same: all scores but the k best are −∞, then a softmax over all."""
-    scores = x @ W_g
+    scores = x @ W_R
     kth = scores.topk(k).values[:, -1:]
     weights = scores.masked_fill(scores < kth, -torch.inf).softmax(-1)
     return sum(weights[:, e, None] * expert(x) for e, expert in enumerate(experts))
@@ -73,8 +73,8 @@ def test_nonsense_is_answered_kindly(answer, said, capsys):
 
 
 def test_a_plain_mean_is_named(capsys):
-    def mean(x, W_g, experts, k):
-        chosen = (x @ W_g).topk(k).indices
+    def mean(x, W_R, experts, k):
+        chosen = (x @ W_R).topk(k).indices
         return check.mixed(x, torch.full(chosen.shape, 1 / k, dtype=x.dtype), chosen, experts)
 
     check.my_mixture(mean)

@@ -446,7 +446,7 @@ def same_trained(shown, s, above_floor):
             wanted = ("From the baseline that is less than seeds differ among themselves, "
                       f"{fixed(spread)}: three seeds cannot tell the two apart.")  # fmt: skip
         else:
-            way = "further" if more > 0 else "nearer"
+            way = "farther" if more > 0 else "nearer"
             wanted = f"That is {fixed(abs(more))} {way} than the baseline, beyond the spread of the seeds."
         right(rest == wanted, f"{rest!r}, not {wanted!r}")
     right(f"{steps} steps" in shown["small"][0], shown["small"])

@@ -13,11 +13,11 @@ Networks = list[Callable[[Tensor], Tensor]]
 
 
 def _inputs(T: int, D: int, E: int) -> tuple[Tensor, Tensor, Networks]:
-    """Return x, W_g and experts, drawn by a generator of their own."""
+    """Return x, W_R and experts, drawn by a generator of their own."""
     drawn = torch.Generator().manual_seed(10 * T + E)
-    x, W_g = (torch.randn(s, generator=drawn, dtype=torch.float64) for s in ((T, D), (D, E)))
+    x, W_R = (torch.randn(s, generator=drawn, dtype=torch.float64) for s in ((T, D), (D, E)))
     maps = torch.randn(E, D, D, generator=drawn, dtype=torch.float64)
-    return x, W_g, [lambda rows, W=W: torch.tanh(rows @ W) + 1 for W in maps]
+    return x, W_R, [lambda rows, W=W: torch.tanh(rows @ W) + 1 for W in maps]
 
 
 def mixed(x: Tensor, weights: Tensor, chosen: Tensor, experts: Networks) -> Tensor:
@@ -27,9 +27,9 @@ def mixed(x: Tensor, weights: Tensor, chosen: Tensor, experts: Networks) -> Tens
     return (weights[..., None] * visits).sum(dim=1)
 
 
-def _slips(x: Tensor, W_g: Tensor, experts: Networks, k: int) -> dict[str, Tensor]:
+def _slips(x: Tensor, W_R: Tensor, experts: Networks, k: int) -> dict[str, Tensor]:
     """Return what well-known mistakes would give, by a hint that helps."""
-    logits = x @ W_g
+    logits = x @ W_R
     weights, chosen = route(logits, k)
     bare, _ = route_unnormalised(logits, k)
     worst, last = route(-logits, k)
@@ -59,12 +59,12 @@ def _slips(x: Tensor, W_g: Tensor, experts: Networks, k: int) -> dict[str, Tenso
 
 
 def my_mixture(function: Callable[..., Tensor]) -> None:
-    """Check `f(x, W_g, experts, k)`: the output of a mixture of experts, [T, D]."""
+    """Check `f(x, W_R, experts, k)`: the output of a mixture of experts, [T, D]."""
     for T, D, E, k in SHAPES:
-        x, W_g, experts = _inputs(T, D, E)
-        result, complaint = attempt(function, x, W_g, experts, k)
-        expected = mixed(x, *route(x @ W_g, k), experts)
+        x, W_R, experts = _inputs(T, D, E)
+        result, complaint = attempt(function, x, W_R, experts, k)
+        expected = mixed(x, *route(x @ W_R, k), experts)
         complaint = complaint or compare(result, expected, f"T = {T}, D = {D}, E = {E}, k = {k}")
         if complaint:
-            return say("14.4", complaint + diagnosis(result, _slips(x, W_g, experts, k)))
+            return say("14.4", complaint + diagnosis(result, _slips(x, W_R, experts, k)))
     return say("14.4", "")

@@ -139,14 +139,14 @@ def span(runs: Sequence[dict[str, Any]], field: str) -> str:
     return f"{least} %" if least == most else f"{least} to {most} %"
 
 
-def wrote(text: str, *, lr: float = 2e-3, seed: int = 0, words: int = 6) -> Table:
-    """Show what each model writes for one sentence."""
+def wrote(*texts: str, lr: float = 2e-3, seed: int = 0, words: int = 5) -> Table:
+    """Show how each model begins its translation of some sentences."""
     rows = []
     for name, runs in assembled().items():
         (run,) = (one for one in runs if (one["lr"], one["seed"]) == (lr, seed))
-        said = run["wrote"][text].removesuffix(" <eos>").split()
-        rows.append([name, " ".join(said[:words]) + (" …" if len(said) > words else "")])
-    return table(rows, ["model", text])
+        said = [run["wrote"][text].removesuffix(" <eos>").split() for text in texts]
+        rows.append([name, *(" ".join(one[:words]) + " …" * (len(one) > words) for one in said)])
+    return table(rows, ["model", *texts])
 
 
 def told(ours: Tensor, theirs: Tensor) -> str:

@@ -93,7 +93,7 @@ export const WORDS = {
     none: (n) => "From the baseline that is less than seeds differ among themselves, "
       + `${nats(n)}: three seeds cannot tell the two apart.`,
     near: (n) => `That is ${nats(n)} nearer than the baseline, beyond the spread of the seeds.`,
-    far: (n) => `That is ${nats(n)} further than the baseline, beyond the spread of the seeds.` },
+    far: (n) => `That is ${nats(n)} farther than the baseline, beyond the spread of the seeds.` },
   unmeasured: "These parts have not been trained here: how well they learn is not known. ",
   cheats: "With this mask a word sees words that it should guess, so its loss would say nothing. ",
   bound: (steps) => `All variants: ${steps} steps, each at the learning rate that two other seeds chose. `
