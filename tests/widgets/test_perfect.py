@@ -13,7 +13,7 @@ from pieces.widgets.trained_model import TrainedModelWidget
 SHOWN = [widget for widget in map(vars(pieces.widgets).get, pieces.widgets.__all__)
          if issubclass(widget, TrainedModelWidget)]  # fmt: skip
 CASES = [(widget, name) for widget in SHOWN for name in widget.models]
-CHANCE = "On stories it never saw, the words that come get {:.1f}\u00a0% of their true chance"
+CHANCE = "On stories it never saw, the word that comes gets on average {:.1f}\u00a0% of its true"
 USUAL = "On texts it never saw, this model is {} nats a word from perfect."
 
 

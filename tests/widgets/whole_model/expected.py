@@ -127,7 +127,7 @@ def whole_model(root, s):
     if len(ids) > 1:
         cost = -p[:-1].gather(1, torch.tensor(ids[1:])[:, None]).log().mean()
         right(abs(s["text_cost"] - float(cost)) < 1e-4, f"the text costs {float(cost)}")
-    told = [f"for or against “{vocabulary[target]}”",
+    told = [f"points for “{vocabulary[target]}”",
             f"what “{vocabulary[int(p[t].argmax())]}” loses without"]  # fmt: skip
     right(drawn["bars"] == told, f"the bars are about {drawn['bars']}, not {told}")
     if s["part"]:

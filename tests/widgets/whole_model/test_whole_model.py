@@ -138,7 +138,7 @@ class TestHands:
             assert state(page, widget)["off"] == []
             check(page, widget)
             page.get_by_role("switch", name="attention 1", exact=True).click()
-            page.get_by_role("button", name="All parts on").click()
+            page.get_by_role("button", name="Switch all on").click()
             assert state(page, widget)["off"] == []
 
     @pytest.mark.parametrize("name", MODELS)
@@ -520,7 +520,7 @@ def test_links_lead_to_the_chapters(bench):
     with bench.show(WholeModel(links=links)) as page:
         found = page.locator('[data-name="layer.1.attention"] .w-chapter')
         assert found.get_attribute("href") == links["attention"]
-        assert found.inner_text() == "6"
+        assert found.inner_text() == "§6"
         assert page.locator('[data-name="layer.1.feed_forward"] .w-chapter').count() == 0
 
 

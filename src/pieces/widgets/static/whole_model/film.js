@@ -73,7 +73,7 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
     const y = position >= last ? 0 : from + (topOf(step, state.layout) - from) * share;
     if (!playing) old = 0;
     seen.rise(y, old, playing ? bandOf(step, state.layout) : null);
-    rows.work(playing ? step : null);
+    rows.work(playing ? step : null, playing && !quick ? steps.slice(at + 1) : []);
     side.rise(y);
     next.box.classList.toggle("w-waits", playing && position <= last - 1);
     if (quick) view.say(drawnTold(state.columns, state.words) + WORDS.rises + WORDS.cache(old));

@@ -53,7 +53,7 @@ export function partRows({ parts, experts, links, open, turn, point }) {
   const chapter = (name) => {
     const { address, number } = chapterOf(name, links, experts);
     return number ? h("a", { class: "w-chapter", href: address, "aria-label": WORDS.chapter(number, name) },
-      number) : null;
+      `§${number}`) : null;
   };
   const all = [make("next word", false), ...parts.map((name) => make(name, true)), make("embedding", false)];
   const box = h("div", { class: "w-parts" }, ...all.map((part) => part.box));
@@ -89,12 +89,16 @@ export function partRows({ parts, experts, links, open, turn, point }) {
         if (width) part.box.style.width = `${width.toFixed(1)}px`;
       }
     },
-    /** Which part is at work, while it plays. @param {string|null} step */
-    work(step) {
+    /** Which part is at work while it plays, and which come after it: nothing is told of these yet.
+     *  @param {string|null} step @param {string[]} later */
+    work(step, later) {
       for (const { name, box: node } of all) {
+        const own = name === "next word" ? "next" : name.replace(/head\.\d+$/, "attention")
+          .replace(/expert\.\d+$/, "feed_forward");
         node.classList.toggle("w-at-work", step !== null && (name === step
           || (step === "next" && name === "next word")
-          || (name.includes(".head.") && name.replace(/head\.\d+$/, "attention") === step)));
+          || (name.includes(".head.") && own === step)));
+        node.classList.toggle("w-later", later.includes(own));
       }
     },
     /** @param {{isOff: (name: string) => boolean, values: Map<string, number>|null, top: number, say: (name:

@@ -40,7 +40,7 @@ export const WORDS = {
       + "the likelier it comes next.",
     norm: "Brings the column to a common size before it is compared with the words.",
     attention: "Fetches from the words so far what this word needs. Each of its heads looks for something "
-      + "else.",
+      + "different.",
     head: "Looks at the words so far, weighs them, and fetches from each as much as it weighs.",
     feed_forward: "Works on each word alone. Each of its units waits for a pattern in the column, opens when "
       + "it finds it, and adds what it has learnt.",
@@ -60,14 +60,15 @@ export const WORDS = {
   hint: "Change the text, and the guess changes with it.", try: " Write instead: ",
   full: (n) => `The picture has room for ${n} words, and they are all there. Shorten the text, and the model `
     + "can go on.",
-  play: "step by step", one: "Say the next word", reset: "All parts on", back: "← whole model",
+  play: "step by step", one: "Say the next word", reset: "Switch all on", back: "← whole model",
   chance: "It draws one of the likeliest words, by their chances.",
-  bars: "small bars", barOptions: { votes: (word) => `for or against ${quote(word)}`,
+  bars: "small bars", barOptions: { votes: (word) => `points for ${quote(word)}`,
     cost: (word) => `what ${quote(word)} loses without` },
   /** What is drawn, by its mark. */
-  key: { bar: "how sure of its guess", pipe: "the wider, the larger the column", wire: "what a head fetches",
-    unit: "a unit that opened for its pattern", expert: "an expert it is sent to",
-    lens: ["would say", "if it stopped there"], ghost: "with all parts on" },
+  key: { bar: "how sure of its guess", pipe: "size of the column",
+    wire: "what a head fetches (2.4: layer 2, head 4)", unit: "a unit that opened",
+    expert: "an expert it is sent to", lens: ["small words, would say", "if it stopped there"],
+    ghost: "with all parts on" },
   picture: "The model: one column for each word, from the words at the foot to the next word at the top. "
     + "Left and right choose a word.",
   at: (word, n, T, guess, p) => `${quote(word)}, word ${n} of ${T}; after it ${quote(guess)}, ${percent(p)}`,
@@ -111,7 +112,7 @@ export const WORDS = {
       + `back: head ${head} takes ${percent(weight)} of what it fetches from ${quote(from)}.`,
     feed_forward: (l, word, open, all, unit, value) => `The feed-forward network of `
       + `layer ${l} works on ${quote(word)} alone: ${open} of its ${all} units open, and the strongest, `
-      + `${unit}, passes ${format(value, 1)} on.`,
+      + `unit ${unit}, passes ${format(value, 1)} on.`,
     experts: (l, word, list) => `The router of layer ${l} sends ${quote(word)} to `
       + `${listed(list.map(([e, share]) => `expert ${e} (${percent(share)})`))}.`,
     norm: (before, word) =>
@@ -130,15 +131,15 @@ export const WORDS = {
   needs: (name, from, to) => `It depends most on ${called(name)}: without it ${percent(from)} becomes `
     + `${percent(to)}. `,
   spread: "No single part is needed: without any one of them it loses less than 5 points. ",
-  floor: (above) => "How near the truth? On stories it never saw, the words that come get "
-    + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of their true chance (geometric mean).`,
+  floor: (above) => "How near the truth? On stories it never saw, the word that comes gets on average "
+    + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of its true probability (geometric mean).`,
   without: (list, word, from, to) => `Without ${listed(list.map(called))}, ${quote(word)} `
     + (Math.abs(to - from) < 0.005 ? `stays at ${percent(to)}` : `${to < from ? "falls" : "rises"} from `
       + `${percent(from)} to ${percent(to)}`),
   leads: (word, p) => `, and ${quote(word)} leads with ${percent(p)}`,
   text: (before, after) => {
     const [was, is] = [before, after].map((nats) => percent(Math.exp(-nats)));
-    return `. The words of this text get ${is} each, `
+    return `. Over the whole text, the word that comes gets ${is} on average, `
       + `${was === is ? "with or without" : `instead of ${was}`} (geometric mean).`;
   },
   gains: " This one guess gains, yet the text as a whole is read worse.",
