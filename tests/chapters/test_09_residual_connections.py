@@ -240,7 +240,7 @@ def test_the_experiment_is_told_as_recorded():
     assert (second - first) / 2 < 0.01  # by a hair
     says(
         NAME,
-        f"They were judged at the lowest, {at}, which won by a hair",
+        f"The rate at which they were judged, {at}, is the lowest we tried, but it won by a hair",
         f"at all nine, both choosing seeds ended between {min(every):.2f} and {max(every):.2f}",
     )
     skips = sorted(told["skip", 4])
