@@ -16,6 +16,8 @@ from pieces.book.figures import efficient_attention as figures
 from pieces.cache import GrowingCache, PagedCache
 from pieces.models.llama import PRESETS
 from pieces.widgets import FlashTiles
+from pieces.widgets.paged_memory import REQUESTS
+from widgets.paged_memory.expected import Memory, served
 
 NAME = "07_efficient_attention"
 RECORD = measured.record_of("attention_cost")
@@ -65,10 +67,15 @@ def places(tokens: int, size: int) -> int:
     return len(pool.table(text)) * size
 
 
+def steps(size: int) -> int:
+    """Count the steps until all are served, in blocks of a size or, with 0, in strips."""
+    return served(lambda: Memory(REQUESTS, size), 0)[1]
+
+
 ANSWERS = {
     "7.a": lambda: round(ratio("without_cache", G=16, S=4096)["median"]),
     "7.b": lambda: products(64) / products(8),
-    "7.1": lambda: token_bytes(32, 32) / 1000,
+    "7.1": lambda: steps(16) - steps(4),
     "7.3": lambda: careless(KEYS),
     "7.2": lambda: 2048 / places(500, 16),
 }
@@ -84,8 +91,16 @@ def products(G: int, S: int = 256, H: int = 64, K: int = 16) -> int:
 
 def test_the_slips_are_what_their_mistakes_give():
     slips = [number for number, _ in question("7.1")["slips"]]
-    whole = token_bytes(32, 32) / 1000
-    assert slips == [whole / 2, 2 * whole, whole / 32, token_bytes(32, 4) / 1000]
+    assert slips == [steps(16), steps(4), steps(0) - steps(4), steps(0) - steps(16)]
+    why = question("7.1")["why"]
+    assert f"{steps(4)} steps become {steps(16)}" in why
+    memory, empty = Memory(REQUESTS, 16), []
+    for time in range(12):
+        memory.step(time)
+        if time >= 9:  # steps 10 to 12
+            assert len(memory.running) == len(memory.waiting) == 2
+            empty.append(64 - sum(map(memory.tokens, memory.running)))
+    assert f"at least {min(empty)} empty places" in why
     assert question("7.3")["slips"][0][0] == pytest.approx(careless(KEYS, shrinks=True))
     assert question("7.2")["slips"][0][0] == 2048 / 500
     assert question("7.2")["slips"][2][0] == places(500, 16) - 500
@@ -109,13 +124,11 @@ def test_the_times_told_are_those_recorded():
     says(NAME, f"it took {by_length[2048] / by_length[1024]:.1f} times as long",
          f"from 512 to 1,024 tokens {by_length[1024] / by_length[512]:.1f} times",
          f"took only {ratio('by_width', K=512)['median']:.1f} times as long")  # fmt: skip
-    far, near = ratio("without_cache", G=16, S=4096), ratio("without_cache", G=16, S=64)
-    says(
-        NAME,
-        f"takes {far['median']:.0f} times as long as with one",
-        f"(quartiles {far['low']:.0f} to {far['high']:.0f})",
-        f"and even with 64 tokens {near['median']:.1f} times as long",
-    )
+    wide = ratio("by_width", K=512)
+    says(NAME, f"(quartiles {wide['low']:.1f} to {wide['high']:.1f})")
+    for row in RECORD["by_length"]:
+        assert max(row["median"] - row["low"], row["high"] - row["median"]) < 0.175 * row["median"]
+    says(NAME, "(medians; quartiles within 17 %)")
     share = {S: ratio("decoding", G=1, S=S)["median"] / ratio("decoding", G=16, S=S)["median"]
              for S in (64, 16384)}  # fmt: skip
     says(
@@ -123,9 +136,23 @@ def test_the_times_told_are_those_recorded():
     )
     alone = ratio("sharing", G=1, S=16384)
     middle, low, high = (alone["rows"][part] for part in ("median", "low", "high"))
-    says(NAME, "as 1, with 16,384 tokens and one key-value head",
-         f"attention takes {middle:.2f} (quartiles {low:.2f} and {high:.2f})",
+    says(NAME, "attention 1, with 16,384 tokens and one key-value head",
+         f"it takes {middle:.2f} (quartiles {low:.2f} and {high:.2f})",
          f"called in the usual way, takes {alone['kernel']['median']:.2f}.")  # fmt: skip
+
+
+def test_a_step_without_a_cache_costs_all_three_nearly_the_same():
+    rows = [ratio("without_cache", G=G, S=4096) for G in (16, 4, 1)]
+    mha, gqa, mqa = (f"{row['median']:.0f} times" for row in rows)
+    low, high = zip(*((f"{row['low']:.0f}", f"{row['high']:.0f}") for row in rows), strict=True)
+    says(NAME, f"takes {mha} as long as with one (quartiles {low[0]} to {high[0]})",
+         f"GQA takes {gqa} as long as with its own cache ({low[1]} to {high[1]})",
+         f"MQA {mqa} ({low[2]} to {high[2]})",
+         "while reading the text again costs nearly the same for all three")  # fmt: skip
+    cached = [ratio("decoding", G=G, S=4096)["median"] for G in (16, 4, 1)]
+    assert cached == sorted(cached, reverse=True)
+    again = [a * row["median"] for a, row in zip(cached, rows, strict=True)]
+    assert max(again) < 1.15 * min(again)
 
 
 def test_bytes_of_llama_2_70b():

@@ -1,6 +1,7 @@
 """Chapter 8: what it says of units, bends and gates is so, and its answers are computed."""
 
 import itertools
+import re
 import statistics
 
 import pytest
@@ -186,17 +187,44 @@ def test_the_times_told_are_those_recorded():
     alone, layer = (
         {name: one["median"] for name, one in timed[part].items()} for part in ("alone", "layer")
     )
+    gates = {
+        name: (f"{one['median']:.2f} times", f"{one['low']:.2f} and {one['high']:.2f}")
+        for name, one in timed["layer"].items()
+    }
     size = f"with {timed['T']} words and $D = {timed['D']}$"
     says(
         NAME,
-        f"PyTorch's own GELU takes {alone['GELU']:.1f} times as long as ReLU for the same numbers, "
-        f"Swish {alone['Swish']:.1f} times, and GELU by tanh {alone['GELU by tanh']:.1f} times",
-        f"Written out as above, GELU takes {alone['GELU as written']:.1f} times as long",
+        f"PyTorch's own GELU takes {alone['GELU']:.1f} times as long as ReLU for the same numbers",
+        f"Written out as above, it takes {alone['GELU as written']:.1f} times as long",
         f"{size}, a whole layer with PyTorch's GELU takes {layer['GELU']:.2f} times as long as one "
-        f"with ReLU, with Swish {layer['Swish']:.2f} times",
-        f"{size}, SwiGLU takes {layer['SwiGLU']:.2f} times as long as the ReLU layer of its size, "
-        f"and GeGLU {layer['GeGLU']:.2f} times",
+        "with ReLU",
+        f"{size}, SwiGLU takes {gates['SwiGLU'][0]} as long as the ReLU layer of its size "
+        f"(quartiles {gates['SwiGLU'][1]}), and GeGLU {gates['GeGLU'][0]} ({gates['GeGLU'][1]})",
     )
+
+
+def test_the_table_of_times_has_the_spreads():
+    timed = measured.record_of("bend_speed")
+    cells = figures.times().cells
+    assert [row[0] for row in cells] == ["Swish", "GELU", "GELU as written", "GELU by tanh"]
+    for name, *told in cells:
+        for part, words, digits in zip(("alone", "layer"), told, (1, 2), strict=True):
+            numbers = [float(x) for x in re.findall(r"[\d.]+", words)]
+            wanted = [round(timed[part][name][of], digits) for of in ("median", "low", "high")]
+            assert numbers == wanted
+
+
+def test_a_dropout_left_out_does_nothing_and_one_given_stops_after_training():
+    torch.manual_seed(0)
+    for layer in (FeedForward(8, 32), GatedFeedForward(8, 32)):
+        assert isinstance(layer.dropout, torch.nn.Identity)
+    dropped = FeedForward(8, 256, dropout=torch.nn.Dropout(0.5))
+    words = torch.randn(4, 8)
+    assert not torch.equal(dropped(words), dropped(words))
+    dropped.eval()
+    plain = FeedForward(8, 256)
+    plain.load_state_dict(dropped.state_dict())
+    torch.testing.assert_close(dropped(words), plain(words))
 
 
 def test_zero_for_one_word_is_not_dead():

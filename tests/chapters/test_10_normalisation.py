@@ -178,9 +178,9 @@ def test_the_runs_of_chapter_15_do_not_tell_the_norms_apart():
 def test_the_times_told_are_those_recorded():
     timed = measured.record_of("norm_speed")
     row = next(one for one in timed["norms"] if (one["T"], one["D"]) == (256, 512))
-    written, fused = (
+    written, fused, training = (
         {name: f"{number:.2f}" for name, number in row[kind].items()}
-        for kind in ("written", "fused")
+        for kind in ("written", "fused", "training")
     )
     block = timed["block"]
     says(
@@ -188,6 +188,8 @@ def test_the_times_told_are_those_recorded():
         f"takes {written['median']} of LayerNorm's time "
         f"(quartiles {written['low']} and {written['high']})",
         f"{fused['median']} times as long ({fused['low']} to {fused['high']})",
+        f"In training, forward and backward, it takes {training['median']} times as long there "
+        f"({training['low']} to {training['high']})",
         f"are {block['norms_of_block']['median'] * 100:.1f} % of the time of their block",
         f"takes {block['rms_block']['median']:.2f} of the time of one with LayerNorm",
     )

@@ -126,6 +126,23 @@ def test_each_at_its_own_best():
     assert min(ends["post", 2]) < median(ends["deep", 2]) < max(ends["post", 2])
 
 
+def test_the_grid_is_that_of_the_record():
+    tried = [one for one in record_of("norm_rates")["choose"] if one["steps"] == 160]
+    wanted = {(one["placement"], f"{one['lr']:g}", one["warmup"]): median(one["end"])
+              for one in tried if one["layers"] == 12}  # fmt: skip
+    assert all(len(one["end"]) == 5 for one in tried)
+    found, warmups = {}, (0, 20, 40, 80, 120)
+    for name, *told in race.grid(layers=12).cells:
+        place, rate = name.split(" ")
+        key = next(each for each, word in figures.NAMES.items() if word == place)
+        for warmup, words in zip(warmups, told, strict=True):
+            if words != "–":
+                found[key, rate, warmup] = float(words)
+    assert found == pytest.approx(wanted, abs=0.0051)
+    longest = max(one["warmup"] for one in tried)
+    assert longest == max(warmups) == 160 * 3 / 4  # a longer one was not tried
+
+
 def test_how_the_settings_were_chosen():
     record = record_of("norm_rates")
     short = [one for one in record["choose"] if one["steps"] == 160]

@@ -364,8 +364,7 @@ def test_what_the_recall_table_can_say():
     split = math.comb(50, 20) / math.comb(60, 30)  # all ten on one side, were both alike
     assert 2 * split < 0.001
     assert (won[1][1], won[0][1], won[1][0], won[1][5]) == (3, 0, 2, 0)
-    assert 2 * math.comb(5, 2) / math.comb(10, 2) == pytest.approx(4 / 9)
-    says(NAME, "three of five LLaMAs with a learned table", "in 4 of 9 such experiments")
+    says(NAME, "three of five LLaMAs with a learned table")
 
 
 def test_the_class_of_s1():

@@ -77,7 +77,7 @@ class NormPlacement(PieceWidget):
 
     Read back:
         losses: of each placement its seeds' losses at that step, in nats; empty at step 0.
-        sizes: of each placement the stream behind the last layer, and the gradient of the first
+        sizes: of each placement the stream after the last layer, and the gradient of the first
             and of the last one; each a median over the seeds.
         measured: the runs that it plays, a list of curves for each setting, and of layers, their
             streams and their gradients.

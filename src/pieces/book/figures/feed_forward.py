@@ -32,6 +32,20 @@ def units(names: Sequence[str] = ("3.147", "2.145", "1.3"), most: int = 3) -> Ta
     )
 
 
+def times(bends: Sequence[str] = ("Swish", "GELU", "GELU as written", "GELU by tanh")) -> Table:
+    """How long each bend takes beside ReLU, alone and in its layer: experiments/bend_speed.py."""
+    record = measured.record_of("bend_speed")
+
+    def told(part: str, name: str, digits: int) -> str:
+        middle, low, high = (record[part][name][of] for of in ("median", "low", "high"))
+        return f"{middle:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
+
+    rows = [[name, told("alone", name, 1), told("layer", name, 2)] for name in bends]
+    caption = "Time as a multiple of that with ReLU, the bend alone and the whole layer: median "
+    caption += f"and quartiles of {record['rounds']} rounds, {record['T']} words, "
+    return table(rows, ["bend", "alone", "layer"], caption=caption + f"D = {record['D']}.")
+
+
 def read_holding(text: str, held: Held | None = None) -> tuple[dict[int, Tensor], dict[str, float]]:
     """Read a text with units held: the hidden units of each layer, and the next word's chances.
 

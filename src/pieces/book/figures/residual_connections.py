@@ -108,6 +108,16 @@ def through(
     plot.show(figure, alt=f"Directions that get through, {len(found[0])} draws: {'; '.join(words)}")
 
 
+def layer() -> None:
+    """Draw a layer with both its skips, as exercise 9.3 asks for it: source text S4's diagram."""
+    plot.drawing(
+        "residual_layer",
+        alt="x goes through attention to a plus, Add 1, then through the feed-forward layer to a "
+        "second plus, Add 2, and out. One arrow leads from x around attention into Add 1, another "
+        "from Add 1 around the feed-forward layer into Add 2.",
+    )
+
+
 def plain_and_normed(skip: bool, depth: int, D: int = 64, gain: float = 0.5) -> list[str]:
     """The size of the gradient at the input of a linear stack: with no norm, and with Pre-norm."""
     found = []

@@ -28,7 +28,7 @@ const WORDS = {
   film: "the race", steps: "training step", loss: "loss, nats", race: "Loss of every seed, the median thick",
   was: (name, lr, warmup, layers) => `. Dotted: ${name} before, at rate ${lr}, warm-up ${warmup}, `
     + `${layers} layers`,
-  chance: "guessing: ln 16", layer: "layer", stream: "Stream behind each layer: its size, rms", rms: "rms",
+  chance: "guessing: ln 16", layer: "layer", stream: "Stream after each layer: its size, rms", rms: "rms",
   gradient: "Gradient of each layer's last matrix", norm: "norm",
   size: (v) => `rms ${format(v)}`, nats: (v) => `${format(v)} nats`, at: (n) => `step ${n}`, none: "–",
   ready: "The runs stand at the start. Which will arrive, which will crawl? Press Play.",
@@ -36,7 +36,7 @@ const WORDS = {
   fate: { arrived: `Seeds below ${ARRIVED} nats`, under: "In between", guessing: `Above ${NEAR} nats` },
   named: (names, fate) => `${fate}: ${names.join(", ")}. `, seeds: (name, n) => `${name} ${n}`,
   measured: "Measured runs of small models, three seeds each.",
-  looked: (name, rms, first, last) => `${name}, before training: behind the last layer the stream has size `
+  looked: (name, rms, first, last) => `${name}, before training: after the last layer the stream has size `
     + `${format(rms)}; the gradient is ${few(first)} in the first layer and ${few(last)} in the last. `,
 };
 /** A size that may be tiny: four decimals below a tenth, then a power of ten. */
