@@ -124,6 +124,13 @@ class TestPicture:
         visited = [values[f"layer.{n}.experts"][first:] for n in (1, 2, 3)]
         assert [round((x - 5) % 24 / 5) for x in xs] == torch.stack(visited).flatten().tolist()
 
+    def test_a_model_of_attention_alone_has_no_lights_and_each_word_its_place_once(self):
+        found, values, _ = self.drawn("stories_attention")
+        assert "layer.1.units" not in values
+        assert "feed_forward" not in found
+        assert found["positions"].count("M") == small_model.WORDS
+        assert found["norm"].count("z") == 3 * small_model.WORDS  # two layers, and the last
+
     @pytest.mark.parametrize("fault", ["bars of another word", "wires ahead", "other bars"])
     def test_a_fault_is_seen(self, fault, monkeypatch):
         bars, wires = small_model._bars, small_model._wires

@@ -28,22 +28,25 @@ def small_model(model: nn.Module, task: Task, text: str) -> str:
     n = len(ids) - first
     tops = [NEXT + NORM + LAYER * (layers - 1 - at) for at in range(layers)]
     ground = NEXT + NORM + LAYER * layers
+    thinks = "layer.1.feed_forward" in shown  # a model of attention alone has none
+    turned = [at + 24 for at in tops] if "positions" not in values else [ground - 2]
+    ruled = [top + y for top in tops for y in ((12.4, 28) if thinks else (28,))]
     drawn = {
         "path": [_pipes(shown, layers, tops, ground)],
         "embedding": [_row(ground, FOOT - 3, n)],
-        "positions": [_clocks(at + 24, n) for at in tops],
+        "positions": [_clocks(y, n) for y in turned],
         "attention": [
             _wires(shown[f"layer.{at + 1}.weights"][..., first:], top + 15)
             for at, top in enumerate(tops)
         ],
-        "feed_forward": [_lights(shown, at + 1, top + 1) for at, top in enumerate(tops)],
-        "norm": [_row(top + y, 1.2, n) for top in tops for y in (12.4, 28)]
-        + [_row(NEXT + 2, 1.2, n)],
+        "feed_forward": [_lights(shown, at + 1, top + 1) for at, top in enumerate(tops) if thinks],
+        "norm": [_row(y, 1.2, n) for y in (*ruled, NEXT + 2)],
         "next word": [_bars(shown["logits"])],
     }
     return "".join(
         f'<path class="here-{kind.replace(" ", "-")}" d="{"".join(paths)}"/>'
         for kind, paths in drawn.items()
+        if paths
     )
 
 
@@ -71,10 +74,9 @@ def _pipes(shown: dict[str, Tensor], layers: int, tops: list[int], ground: int) 
     """The stream of each word, as wide behind each part as it is strong, by its logarithm."""
     strips = [("embedding", ground - 4, 4)]
     for at in range(layers):
+        last = "feed_forward" if f"layer.{at + 1}.feed_forward" in shown else "attention"
         strips += [(f"layer.{at + 1}.attention", tops[at] + 13, 14)]
-        strips += [
-            (f"layer.{at + 1}.feed_forward", tops[at] - (NORM - 3 if at == layers - 1 else 4), 15)
-        ]
+        strips += [(f"layer.{at + 1}.{last}", tops[at] - (NORM - 3 if at == layers - 1 else 4), 15)]
     found = ""
     for name, y, high in strips:
         for t, column in enumerate(shown[f"{name}.stream"]):

@@ -2,7 +2,7 @@
 
 Pre-norm with RMSNorm, learned positions, no biases, a head of its own. The positions are added
 rather than rotated in, because a head that looks at the previous word, on which others can build,
-is then learnt within minutes; with rotary positions none had formed in the same time.
+is then learned within minutes; with rotary positions none had formed in the same time.
 """
 
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ class Stories(Task):
     split="train"       the language of the training texts: their floor
     split="held_out"    the language of the held-out texts: their floor, for who knows the rule
     split=None          the whole world, which leaves nothing out and knows of no split: what a
-                        model can hope for on held-out texts, if it has learnt the world and not by
+                        model can hope for on held-out texts, if it has learned the world and not by
                         heart which things never came; on training texts just above their floor
 
     A row of fewer than 32 words may end before it says who has what.

@@ -105,10 +105,10 @@ class WholeModel(TrainedModelWidget):
         world: the words from which the page tells the stories, and so knows what is true.
 
     Read back:
-        next_words: the likeliest words behind the followed one: [word, probability, true one].
-        continued: the text and the likeliest word behind it, as printed; None where it is full.
+        next_words: the likeliest words after the followed one: [word, probability, true one].
+        continued: the text and the likeliest word after it, as printed; None where it is full.
         votes: what each part adds to the logit of ``target``; they sum to it.
-        lens: what would be said behind each part: [word, probability].
+        lens: what would be said after each part: [word, probability].
         losses: what the likeliest word loses without each part; None until all were tried.
         text_cost: what the whole text costs the model as it is now, in nats a word.
         computed: how many columns the last change made the page compute.

@@ -354,7 +354,7 @@ def test_sizes_are_not_said_to_add_up(bench):
 )
 def test_a_text_that_no_story_has_says_why_there_is_no_truth(bench, text, why):
     with bench.show(WholeModel(text=text)) as page:
-        assert f"None of the stories it learnt from {why}" in said(page)
+        assert f"None of the stories it learned from {why}" in said(page)
 
 
 def test_another_text_ends_the_rise_of_a_word(bench):

@@ -24,9 +24,9 @@ def predicted(routings: Sequence, ids: Tensor) -> list[tuple[float, float]]:
     seen, new = ids.flatten().chunk(2)
     found = []
     for routing in routings:
-        learnt, asked = routing.experts[..., 0].flatten().chunk(2)
+        learned, asked = routing.experts[..., 0].flatten().chunk(2)
         counts = torch.zeros(int(ids.max()) + 1, routing.logits.shape[-1])
-        counts.index_put_((seen, learnt), torch.ones(len(seen)), accumulate=True)
+        counts.index_put_((seen, learned), torch.ones(len(seen)), accumulate=True)
         right = (counts.argmax(1)[new] == asked).double().mean()
         busiest = asked.bincount().max() / len(asked)
         found.append((100 * right.item(), 100 * busiest.item()))

@@ -23,7 +23,7 @@ const WORDS = {
   theirs: "; † is ours, not in the table",
   bar: (one) => partsOf(one).map(({ name: part }) => `${part} ${share(one, part)} %`).join(", "),
   note: "L layers, H heads, D width, K numbers in a head. A norm’s first word says where it stands, before "
-    + "a sublayer (Pre) or behind it (Post); the second says which it is: LayerNorm, RMSNorm or DeepNorm. "
+    + "a sublayer (Pre) or after it (Post); the second says which it is: LayerNorm, RMSNorm or DeepNorm. "
     + "Press a column to sort by it, a model to compare it with the one you pressed before.",
   strip: "Under each count:", one: "compare", two: "with",
   count: (n, all) => `${n} of ${all} models`, asked: (all) => (all.length ? ` with ${all.join(", ")}` : ""),

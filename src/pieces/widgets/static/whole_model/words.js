@@ -43,7 +43,7 @@ export const WORDS = {
       + "different.",
     head: "Looks at the words so far, weighs them, and fetches from each as much as it weighs.",
     feed_forward: "Works on each word alone. Each of its units waits for a pattern in the column, opens when "
-      + "it finds it, and adds what it has learnt.",
+      + "it finds it, and adds what it has learned.",
     experts: "Several feed-forward networks side by side. A router sends each word to a few of them.",
     expert: "One of several feed-forward networks. It works on the words that the router sends to it.",
     "attention.norm": "Brings the column to a common size before attention reads it.",
@@ -143,10 +143,10 @@ export const WORDS = {
       + `${was === is ? "with or without" : `instead of ${was}`} (geometric mean).`;
   },
   gains: " This one guess gains, yet the text as a whole is read worse.",
-  lost: (word, first) => `None of the stories it learnt from ${first ? `begins with ${quote(word)}`
+  lost: (word, first) => `None of the stories it learned from ${first ? `begins with ${quote(word)}`
     : `has ${quote(word)} at this place`}, so there is no true probability to compare. `,
   empty: "Write a word that the model knows, and its column rises.",
-  table: { caption: "Each word: what the model would say behind each part, and how large the stream is",
+  table: { caption: "Each word: what the model would say after each part, and how large the stream is",
     word: "word", guess: "next word", size: "size", parts: "The parts", part: "part", on: "on", vote: "vote",
     cost: "loss without it", share: (p) => percent(p), yes: "yes", no: "no" },
   opened: {
