@@ -108,6 +108,10 @@ def hidden_units(root, s):
     widest = value[t].abs().topk(5).indices.tolist()
     buttons = root.locator(".p-widest button").all_text_contents()
     right(len(buttons) == 5, buttons)
+    line = root.locator(".p-widest > span").text_content()
+    right(f"of layer {layer} that are widest open at this “{chips[t]['word']}”" in line, line)
+    named = root.locator(".p-widest button").evaluate_all("(all) => all.map((b) => b.ariaLabel)")
+    right(named == [f"Show unit {layer}.{n + 1}" for n in widest], named)
     for text, n in zip(buttons, widest, strict=True):
         name, size = text.split(" ")
         right(

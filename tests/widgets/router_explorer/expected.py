@@ -235,7 +235,13 @@ def nexts(root, s, vocabulary, after, before, seen):
     for (_, p, q), a, b in zip(s["next_words"], now, was, strict=True):
         right(abs(p - a) < 1e-5 and abs(q - b) < 1e-5, "Python reads other chances")
     say, here = seen["say"], s["layer"] - 1
-    right(say.startswith(f"In layer {s['layer']}, “"), say)
+    t = (s["token"] or len(seen["chips"])) - 1
+    right(say.startswith(f"In layer {s['layer']}, “{seen['chips'][t]['word']}” goes to "), say)
+    goes = re.findall(r"expert (\d+) with (no room|<? ?[\d.]*\d)", say.partition("” goes to ")[2])
+    experts, weights = s["experts"][here][t], s["weights"][here][t]
+    right([int(e) for e, _ in goes] == experts, f"{say}: {experts}")
+    for (_, told), w in zip(goes, weights, strict=True):
+        right(told == "no room" if w == 0 else says(told, w, 2), f"{say}: {weights}")
     if not s["closed"] and not s["capacity"]:
         load = torch.tensor(s["load"][here])
         told = re.search(
@@ -258,6 +264,11 @@ def nexts(root, s, vocabulary, after, before, seen):
     right((none in say) == (lost > 0), say)
     is_, best = int(after.argmax()), int(before.argmax())
     chances = [float(before[best]), float(after[best])]
+    right(f"“{vocabulary[best]}” {'stays' if 'stays' in say else ''}" in say, say)
+    right(
+        ("Now “" in say) == (is_ != best) and (is_ == best or f"Now “{vocabulary[is_]}”" in say),
+        say,
+    )
     told = say.split(f"“{vocabulary[best]}”")[-1]
     percents = [int(n) for n in re.findall(r"(\d+)\s%", told)]
     wanted = chances[1:] if "stays" in say else chances
