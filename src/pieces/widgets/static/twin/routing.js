@@ -1,7 +1,8 @@
 /** The twin of `pieces.moe`'s routing: who is chosen, who finds room, and how even it is. */
 import { softmax } from "./twin.js";
 
-/** The k largest of a row, best first; of equal ones the first. @param {ArrayLike<number>} row @param {number} k */
+/** Where the k largest of a row are, best first; of equal ones the first.
+ *  @param {ArrayLike<number>} row @param {number} k */
 export const topk = (row, k) =>
   Array.from(row, (_, e) => e).sort((a, b) => row[b] - row[a] || a - b).slice(0, k);
 
