@@ -30,7 +30,8 @@ from pieces.moe import (
     within_capacity,
 )
 from pieces.trained import load
-from pieces.widgets import RouterExplorer
+from pieces.widgets import ExpertCapacity, RouterExplorer
+from widgets.expert_capacity import expected as batches
 from widgets.router_explorer.expected import routed
 
 NAME = "14_mixture_of_experts"
@@ -274,6 +275,25 @@ def test_the_balance_loss_pushes_all_words_alike():
 def test_a_later_word_takes_the_seat():
     kept = [within_capacity(torch.tensor([[0, 1], [w, 0]]), 4, 1)[0].tolist() for w in (1, 2)]
     assert kept == [[True, False], [True, True]]
+
+
+def test_a_drawn_batch_and_its_seats():
+    """What the text says of the widget's batch, as it opens and after each change."""
+    widget = ExpertCapacity()
+    opened = {name: getattr(widget, name) for name in widget.inputs()}
+    assert (opened["k"], opened["lead"], opened["n_tokens"]) == (1, 1, 64)
+    assert batches.routed(opened)[2] == 10
+    cell = '"code_prompt_show": "Open a batch of drawn scores, with room for ten words per expert"'
+    assert cell in (ROOT / "chapters" / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    _, dropped, _, without, _ = batches.routed(opened | {"lead": 2})
+    assert sum(dropped) == without
+    says(NAME, f"to 2, and {without} of the 64 words are left without any expert.")
+    _, dropped, _, without, _ = batches.routed(opened | {"lead": 2, "k": 2})
+    assert without == 0
+    says(NAME, f"{sum(dropped)} of 128 visits are dropped, but no word loses both.")
+    few, many = (sum(batches.routed(opened | {"lead": 0, "n_tokens": n})[1]) for n in (64, 256))
+    assert (few, many) == (3, 0)
+    says(NAME, "With one visit and no lead at all, three words still find no room")
 
 
 def test_parameters_of_mixtral():

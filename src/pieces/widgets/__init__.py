@@ -14,6 +14,7 @@ from pieces.widgets.cache_meter import CacheMeter as CacheMeter
 from pieces.widgets.config_calculator import ConfigCalculator as ConfigCalculator
 from pieces.widgets.embedding_lookup import EmbeddingLookup as EmbeddingLookup
 from pieces.widgets.embedding_map import EmbeddingMap as EmbeddingMap
+from pieces.widgets.expert_capacity import ExpertCapacity as ExpertCapacity
 from pieces.widgets.expert_load import ExpertLoad as ExpertLoad
 from pieces.widgets.fill_mask import FillMask as FillMask
 from pieces.widgets.flash_tiles import FlashTiles as FlashTiles

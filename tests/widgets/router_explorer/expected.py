@@ -99,7 +99,11 @@ def router_explorer(root, s):
     for text, value in zip(told[3].split(", "), here.weights[0, t].tolist(), strict=True):
         right(text == "–" if value == 0 else says(text, value, 2), seen["sum"])
     loss = float(load_balancing_loss(here.logits, k))
-    told = re.fullmatch(r"Balance loss of this text: (\S+) \((\d+) is even, (\d+) the worst\)\.", seen["even"])  # fmt: skip
+    told = re.fullmatch(
+        r"Balance loss of this text: (\S+) "
+        r"\((\d+) if all experts get equally much, (\d+) at worst\)\.",
+        seen["even"],
+    )
     right(told and says(told[1], loss, 2) and (told[2], told[3]) == (str(k), str(E)), seen["even"])
     room = math.ceil(s["capacity"] * T * k / E)
     right(seen["room"] == (f"{room} visits" if s["capacity"] else "no limit"), seen["room"])

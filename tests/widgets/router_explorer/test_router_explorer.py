@@ -1,13 +1,12 @@
-"""RouterExplorer: typed words and their experts, by every hand; the twin of capacity and balance."""
+"""RouterExplorer: typed words and their experts, by every hand."""
 
 import pytest
 import torch
 from oracle import check, recorded
 from trials import trials
-from twins import Twin, build, vocabulary
+from twins import build, vocabulary
 
 from browser import PAINTED, put, said, state
-from pieces.moe import load_balancing_loss, within_capacity
 from pieces.widgets import RouterExplorer
 from widgets.router_explorer.expected import routed, shipped
 
@@ -144,21 +143,6 @@ def test_a_model_of_ones_own(bench, name):
             assert p == pytest.approx(float(probabilities[-1, words.index(word)]), abs=1e-5)
         assert "In layer 1" in said(page)
         assert page.record.errors == []
-
-
-def test_the_twin_of_capacity_and_balance(chromium):
-    page = chromium.new_page()
-    twin = Twin(page, modules=["router_explorer/routing"])
-    generator = torch.Generator().manual_seed(0)
-    for T, E, k, capacity in [(1, 2, 1, 1), (7, 4, 2, 3), (24, 8, 3, 7), (16, 16, 1, 1)]:
-        logits = 3 * torch.randn(T, E, generator=generator)
-        experts = logits.topk(k).indices
-        given = {"e": experts.tolist(), "l": logits.tolist(), "E": E, "c": capacity}
-        room = twin("routing.withinCapacity(a.e, a.E, a.c)", **given)
-        assert room == within_capacity(experts, E, capacity).tolist()
-        loss = twin("routing.loadBalancingLoss(a.l, a.e)", **given)
-        assert loss == pytest.approx(float(load_balancing_loss(logits, k)), abs=1e-5)
-    page.close()
 
 
 def test_the_books_model_is_the_shipped_one():

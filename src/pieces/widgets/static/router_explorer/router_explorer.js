@@ -32,7 +32,8 @@ const WORDS = {
   score: (score, weight) => `score ${score}${weight ? ` → ${weight}` : ""}`,
   load: (share) => percent(share),
   sum: (word, scores, weights) => `“${word}”: softmax(${scores.join(", ")}) = ${weights.join(", ")}`,
-  even: (loss, k, E) => `Balance loss of this text: ${format(loss)} (${k} is even, ${E} the worst).`,
+  even: (loss, k, E) => `Balance loss of this text: ${format(loss)} `
+    + `(${k} if all experts get equally much, ${E} at worst).`,
   room: "room per expert", rooms: (factor, visits) => (factor ? `${visits} visits` : "no limit"),
   next: (word) => `The next word after “${word}”`, likely: "The next word", word: "word",
     probability: "model", truth: "true",

@@ -1,6 +1,5 @@
 /**
- * The twin of `pieces.moe`'s capacity and balance, and what a mixture of experts does with a text: who visits
- * whom, with some experts shut and with little room.
+ * What a mixture of experts does with a text: who visits whom, with some experts shut and with little room.
  *
  * @typedef {import("../twin/model.js").TrainedModel} TrainedModel
  * @typedef {{weights: number[][], experts: number[][], logits: number[][], room: boolean[][], load: number[],
@@ -9,28 +8,7 @@
  * @typedef {{layers: Layer[], probabilities: import("../twin/flat.js").Tensor, capacity: number}} Journey
  */
 import { once, textReader } from "../twin/memo.js";
-import { softmax } from "../twin/twin.js";
-
-/** Which choices [T, k] find room, where an expert takes `capacity` words: all first choices come first.
- *  @param {number[][]} experts @param {number} E @param {number} capacity */
-export function withinCapacity(experts, E, capacity) {
-  const taken = new Array(E).fill(0);
-  const room = experts.map((row) => row.map(() => false));
-  const k = experts[0]?.length ?? 0;
-  for (let c = 0; c < k; c++) experts.forEach((row, t) => { room[t][c] = ++taken[row[c]] <= capacity; });
-  return room;
-}
-
-/** E Σ f_e P_e: k if all experts are used alike, up to E where the same k get everything.
- *  @param {number[][]} logits @param {number[][]} experts the k best of each row */
-export function loadBalancingLoss(logits, experts) {
-  const E = logits[0].length;
-  const mean = new Array(E).fill(0);
-  const share = new Array(E).fill(0);
-  logits.forEach((row) => softmax(row).forEach((p, e) => { mean[e] += p / logits.length; }));
-  experts.forEach((row) => row.forEach((e) => { share[e] += 1 / experts.length; }));
-  return E * share.reduce((sum, f, e) => sum + f * mean[e], 0);
-}
+import { capacityOf, loadBalancingLoss, withinCapacity } from "../twin/routing.js";
 
 /** One run; `closed` are [layer, expert] from 0, `factor` 0 is no limit.
  *  @param {TrainedModel} model @param {number[]} ids @param {number[][]} closed @param {number} factor
@@ -38,7 +16,7 @@ export function loadBalancingLoss(logits, experts) {
 function travel(model, ids, closed, factor) {
   const { n_experts: E, k } = model.config;
   const T = ids.length;
-  const capacity = factor ? Math.max(1, Math.ceil(factor * ((T * k) / E))) : Infinity;
+  const capacity = factor ? capacityOf(factor, T, k, E) : Infinity;
   /** @type {any[]} */
   const seen = Array.from({ length: model.layers }, () => ({}));
   const rows = (data, n) => Array.from({ length: T }, (_, t) => Array.from(data.subarray(t * n, (t

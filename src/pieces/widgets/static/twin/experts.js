@@ -1,15 +1,9 @@
 /** Mixture of experts: a router chooses, for each token, which few of many networks it visits. */
 import { activations, linear, softmaxInPlace, tensor } from "./flat.js";
 import { need, projection } from "./layers.js";
+import { topk } from "./routing.js";
 
 /** @typedef {import("./layers.js").Weights} Weights */
-
-/**
- * The k largest of a row, best first; of equal ones the first.
- * @param {Float32Array} row
- * @param {number} k
- */
-const best = (row, k) => [...row.keys()].sort((a, b) => row[b] - row[a] || a - b).slice(0, k);
 
 /**
  * o = Σ_i G(x)_i E_i(x), with G = softmax(topk(x W_G)).
@@ -36,7 +30,7 @@ export function mixture(weights, name, k) {
     const shares = new Float32Array(T * k);
     for (let t = 0; t < T; t++) {
       const row = logits.subarray(t * E, (t + 1) * E);
-      const experts = best(row, k);
+      const experts = topk(row, k);
       chosen.set(experts, t * k);
       shares.set(experts.map((e) => row[e]), t * k);
       softmaxInPlace(shares, t * k, k);
