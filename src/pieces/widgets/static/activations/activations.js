@@ -4,8 +4,8 @@
  */
 import { bends, gates, twoThirds } from "./bends.js";
 import { chart } from "../kit/charts.js";
-import { bars, choice, count, format, frame, guard, h, heatmap, live, plain, real, select, slider, toggle,
-  words } from "../kit/kit.js";
+import { bars, choice, count, format, frame, guard, h, heatmap, live, plain, real, select, setter, slider,
+  toggle, words } from "../kit/kit.js";
 import { tabs } from "../kit/tabs.js";
 
 const EDGE = 5; // the curves go from −5 to 5
@@ -68,9 +68,8 @@ function boxes(view, model) {
   const turn = (kind) => {
     const { functions } = read(model);
     const rest = functions.filter((name) => name !== kind);
-    model.set("functions", rest.length < functions.length ? rest
-      : KINDS.filter((name) => name === kind || functions.includes(name)));
-    model.save_changes();
+    setter(model)({ functions: rest.length < functions.length ? rest
+      : KINDS.filter((name) => name === kind || functions.includes(name)) });
   };
   const inputs = KINDS.map((kind) => h("input", { type: "checkbox", onchange: () => turn(kind) }));
   const box = h("div", { class: "p-functions", role: "group", "aria-label": WORDS.show },
@@ -85,12 +84,12 @@ function boxes(view, model) {
 
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "activations" });
-  const set = (name, value) => { model.set(name, value); model.save_changes(); };
+  const put = setter(model);
   const which = tabs(view, model, "view", { label: WORDS.view, options: Object.entries(WORDS.views) });
   view.controls.before(which.box);
   const curve = chart(view, { caption: WORDS.curves, xTitle: WORDS.input, yTitle: WORDS.output, height: 260,
     digits: 4,
-    read: (i) => { if (i !== null) set("x", XS[i]); } });
+    read: (i) => { if (i !== null) put({ x: XS[i] }); } });
   const map = heatmap(view, { caption: WORDS.map, role: "output", signed: true, rowAxis: "u",
     columnAxis: "g", digits: 1,
     speak: (i, j) => WORDS.cell(plain(GRID[j]), plain(GRID[6 - i]),

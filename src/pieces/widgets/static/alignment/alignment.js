@@ -2,7 +2,7 @@
 import { bridge } from "../kit/bridge.js";
 import { grouped, offers } from "../kit/chinese.js";
 import { chance, count, frame, guard, h, heatmap, limits, live, quoted, report, select,
-  text } from "../kit/kit.js";
+  setter, text } from "../kit/kit.js";
 import { loadModel } from "../twin/model.js";
 import { createSelection } from "../kit/selection.js";
 import { translator } from "./translated.js";
@@ -92,7 +92,8 @@ async function render({ model: traits, el }) {
   const ink = bridge(view, {
     caption: WORDS.bridge, left: WORDS.left, right: WORDS.right, lang: "zh-Hans", selection,
   });
-  const follow = (n) => { traits.set("word", n); traits.save_changes(); };
+  const put = setter(traits);
+  const follow = (n) => put({ word: n });
   const map = heatmap(view, {
     caption: WORDS.map, role: "weight", rowAxis: WORDS.row, columnAxis: WORDS.column, selection,
     press: (t) => follow(t + 1), presses: WORDS.press,

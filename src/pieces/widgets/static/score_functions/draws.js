@@ -1,4 +1,5 @@
 /** Many random draws of one query and its keys, N(0, 1): their scores at every size from 1 to 1024. */
+import { once } from "../twin/memo.js";
 import { gaussian } from "../twin/twin.js";
 
 export const SIZES = Array.from({ length: 11 }, (_, n) => 2 ** n);
@@ -11,11 +12,6 @@ export const learned = once(() => ({
   U: Array.from({ length: HIDDEN }, (_, i) => gaussian(2e6 + i, 1024)),
   v: gaussian(3e6, HIDDEN).map((x) => x / Math.sqrt(HIDDEN)),
 }));
-
-function once(make) {
-  let made = null;
-  return () => (made ??= make());
-}
 
 /** Σ a_i b_i over the first 1, 2, 4, … numbers: one pass for all sizes. */
 function running(a, b) {

@@ -2,7 +2,7 @@
 import { glides } from "../kit/glide.js";
 import {
   button, choice, count, format, frame, guard, h, limits, live, makeRamp, numbers, onTheme, report, select,
-  words } from "../kit/kit.js";
+  setter, words } from "../kit/kit.js";
 import { masks, selfAttention, uniform } from "../twin/twin.js";
 
 const T = 6;
@@ -50,10 +50,10 @@ const differs = (a, b) => Math.abs(a - b) > NONE * Math.max(1, Math.abs(b));
 
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "shuffle-tokens" });
-  const set = (shuffle) => { model.set("shuffle", shuffle); model.save_changes(); };
+  const put = setter(model);
   const next = () => (read(model).shuffle % limits(model, "shuffle").high) + 1;
-  button(view, { label: WORDS.shuffle, press: () => set(next()) });
-  const back = button(view, { label: WORDS.back, press: () => set(0) });
+  button(view, { label: WORDS.shuffle, press: () => put({ shuffle: next() }) });
+  const back = button(view, { label: WORDS.back, press: () => put({ shuffle: 0 }) });
   select(view, model, "mask", { label: WORDS.mask,
     options: [["none", WORDS.none], ["causal", WORDS.causal]] });
 

@@ -8,15 +8,15 @@ export const BARS = ["votes", "cost"];
 export function keyOf({ fed, experts }) {
   const say = WORDS.key;
   const entry = (mark, ...words) => h("span", {}, h("i", { class: `w-key-${mark}` }), ...words);
-  const [pipe, ghost] = [entry("pipe", say.pipe), entry("ghost", say.ghost)];
+  const ghost = entry("ghost", say.ghost);
   const [would, lens] = say.lens;
-  const box = h("p", { class: "w-key" }, entry("bar", say.bar), pipe, ghost,
+  const box = h("p", { class: "w-key" }, entry("bar", say.bar), entry("pipe", say.pipe), ghost,
     entry("wire", say.wire), fed ? entry("unit", experts ? say.expert : say.unit) : null,
     h("span", {}, h("b", {}, would), ` ${lens}`));
   return {
     box,
     /** @param {boolean} pulled whether something is out, so that a ghost is left @param {boolean} open */
-    draw(pulled, open) { [pipe.hidden, ghost.hidden, box.hidden] = [pulled, !pulled, open]; },
+    draw(pulled, open) { [ghost.hidden, box.hidden] = [!pulled, open]; },
   };
 }
 

@@ -1,5 +1,5 @@
 /** WholeModel: a trained model at work on typed text, whole; each part can be opened, and pulled out. */
-import { choice, count, frame, guard, h, live, report, text } from "../kit/kit.js";
+import { choice, count, frame, guard, h, live, report, setter, text } from "../kit/kit.js";
 import { typedText } from "../kit/typed_text.js";
 import { behind } from "../stories/prose.js";
 import { truths } from "../stories/truth.js";
@@ -35,7 +35,7 @@ async function render({ model: traits, el }) {
   const [read, readPulled, truthOf] = [reader(model), reader(model), truths(model)];
   const links = traits.get("links") ?? {};
   const trial = trials(model, { done: () => view.redraw() });
-  const set = (values) => { traits.set(values); traits.save_changes(); };
+  const set = setter(traits);
   let hovered = /** @type {number|null} */ (null);
   let pointed = /** @type {string|null} */ (null);
   let width = 0;
