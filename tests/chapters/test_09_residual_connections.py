@@ -193,13 +193,14 @@ def test_directions():
     found = {
         (skip, depth): median(figures.directions(skip, depth, seed=seed) for seed in range(5))
         for skip in (True, False)
-        for depth in (16, 64)
+        for depth in (1, 16, 64)
     }
     assert round(found[False, 64]) == 1
     says(
         NAME,
         f"16 layers leave {found[False, 16]:.1f} of the 64 directions",
         f"With skips, {found[True, 16]:.1f} and {found[True, 64]:.1f} get through",
+        f"far from the {found[True, 1]:.1f} that one layer leaves",
     )
 
 

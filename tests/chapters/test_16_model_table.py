@@ -142,9 +142,7 @@ def test_heads_that_do_not_share_the_width():
     ratio = {name: a.n_heads * a.head_size / a.d_model for name, a in BUILT.items()}
     odd = {name: one for name, one in ratio.items() if one != 1}
     assert odd == pytest.approx({"PaLM": 2 / 3, "LaMDA": 2, "Gemma": 4 / 3, "T5": 16})
-    says(
-        NAME, "at two thirds of it; Gemma's are a third wider, LaMDA's twice and T5's sixteen times"
-    )
+    says(NAME, "at two thirds of it; Gemma's are a third wider, and LaMDA's twice as wide")
     assert set(figures.OWN_HEADS) == set(odd)
 
 
@@ -158,7 +156,7 @@ def test_where_the_parameters_are():
         f"and {100 * share('PaLM', 'feed-forward'):.0f} % of the model are feed-forward networks",
         f"{counted('Gopher')['positions'] / 1e9:.1f} billion parameters in Gopher",
         f"It is {100 * words_of('GPT-3') / counted('GPT-3')['total']:.1f} % of GPT-3, and 9 % of "
-        "Gemma and of Baichuan-2, at twenty and thirteen times fewer parameters.",
+        "Gemma and of Baichuan-2, with a twentieth and a thirteenth of the parameters.",
     )
     assert share("GPT-3", "attention") == pytest.approx(1 / 3, abs=0.01)
     assert max(share(n, "feed-forward") for n in MODEL_TABLE) == share("PaLM", "feed-forward")

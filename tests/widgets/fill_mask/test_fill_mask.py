@@ -70,8 +70,12 @@ class TestFillMask:
     def test_counts_the_wrong_cells_and_hints(self, bench):
         widget = band(hint="How wide is it?")
         with bench.show(widget) as page:
-            assert check(page) == "✗ 9 cells are wrong. How wide is it?"
-            fill(page, masks.causal(5))
+            assert check(page).startswith("No cell is pressed yet."), "an empty grid is no try"
+            assert not page.get_by_role("button", name="Show which").is_visible()
+            assert state(page, widget)["correct"] is False
+            fill(page, torch.eye(5).bool())
+            assert check(page) == "✗ 4 cells are wrong. How wide is it?"
+            fill(page, masks.causal(5) & ~torch.eye(5).bool())
             assert said(page) == "", "an old verdict is gone"
             before = picture(page)
             assert check(page).startswith("✗ 6 cells are wrong.")
@@ -86,6 +90,7 @@ class TestFillMask:
         with bench.show(band()) as page:
             show = page.get_by_role("button", name="Show which")
             assert not show.is_visible()
+            fill(page, torch.eye(5).bool())
             check(page)
             drawn = "(c) => c.toDataURL()"
             before = page.locator("canvas").evaluate(drawn)
@@ -155,10 +160,11 @@ class TestFillMask:
         widget = band()
         with bench.show(widget) as page:
             reveal = page.get_by_role("button", name="Show the answer")
+            fill(page, torch.eye(5).bool())
             check(page)
             check(page)
             assert not reveal.is_visible(), "the same mask twice is one try"
-            fill(page, masks.causal(5))
+            fill(page, masks.causal(5) & ~torch.eye(5).bool())
             check(page)
             reveal.click()
             assert said(page) == "This is the answer. A band."
@@ -226,7 +232,7 @@ class TestFillMask:
         widget = band()
         write = f"localStorage.setItem('pieces:mask:Causal, window 2.', {junk!r})"
         with opened(bench.chromium, bench.url(widget), init=write) as page:
-            assert check(page).startswith("✗ 9 cells")
+            assert check(page).startswith("No cell is pressed yet.")
             assert page.record.errors == []
 
     @pytest.mark.parametrize(

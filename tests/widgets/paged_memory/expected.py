@@ -37,7 +37,7 @@ class Memory:
             [],
         )  # ids, in the order in which they came in
         self.start, self.table = {}, {}
-        self.next = 0
+        self.next, self.back = 0, []
 
     def tokens(self, n):
         return self.requests[n][1] + self.written[n]
@@ -63,6 +63,7 @@ class Memory:
         return True
 
     def step(self, time):
+        self.back = []
         for n in [n for n in self.running if self.written[n] == self.requests[n][2]]:
             self.running.remove(n)
             self.done.append(n)
@@ -83,6 +84,7 @@ class Memory:
                     self.table[n].append(self.free()[0])
                 else:
                     self.waiting.insert(0, self.running.pop())
+                    self.back.append(self.waiting[0])
             if n in self.running:
                 self.written[n] += 1
             at += 1
@@ -156,8 +158,8 @@ def paged_memory(root, s):
     captions = ["In strips of 24 places, one for each request", "In blocks, found by a table"]
     right([one["caption"] for one in shown["maps"]] == captions, shown["maps"][0]["caption"])
     inside, between = facts[0], gaps(strips)
-    told = [f"{many(len(strips.running), 'request')} at once; empty: {inside} inside strips, {between} between them",
-            f"{many(len(blocks.running), 'request')} at once; empty: {facts[1]} inside blocks, none between them"]  # fmt: skip
+    told = [f"{many(len(strips.running), 'request')} at once; empty: {inside} inside strips, {between} left over beside them",
+            f"{many(len(blocks.running), 'request')} at once; empty: {facts[1]} inside blocks; {many(len(blocks.free()), 'block')} free"]  # fmt: skip
     right([one["fact"] for one in shown["maps"]] == told, f"{shown['maps'][0]['fact']}, not {told}")
     same_rows(root, shown, requests, strips, blocks, followed, chosen)
     same_sentence(shown["said"], step, strips, blocks, lasts, followed)
@@ -255,4 +257,10 @@ def same_sentence(said, step, strips, blocks, lasts, followed):
         text += f"{chr(65 + followed)} has {has}, and {lie}"
     elif strips.waiting or blocks.waiting:
         text += f"Waiting for a strip: {len(strips.waiting)}; waiting for blocks: {len(blocks.waiting)}."
+        if blocks.back:
+            one, who = len(blocks.back) == 1, " and ".join(chr(65 + n) for n in blocks.back)
+            text += (
+                f" No block was free, so {who} gave {'its own' if one else 'theirs'} back to older "
+            )
+            text += f"requests and {'waits' if one else 'wait'} again."
     return right(said.strip() == text.strip(), f"{said!r}, not {text!r}")

@@ -17,6 +17,8 @@ PICTURES = {
                                         shared=True), focus_on_the_second),
     "pages, large blocks": (lambda: PagedMemory(requests=FULL, step=14, block_size=9), None),
     "pages, blocks through": (lambda: PagedMemory(step=22), None),
+    "a request that has to wait again": (lambda: PagedMemory(step=11), None),
+    "a step later": (lambda: PagedMemory(step=12), None),
     "pages, over": (lambda: PagedMemory(step=60, block_size=1), None),
     "pages, none": (lambda: PagedMemory(step=0), None),
 }  # fmt: skip

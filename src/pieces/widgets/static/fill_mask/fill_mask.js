@@ -13,6 +13,7 @@ const WORDS = {
   right: (why) => `✓ Right. ${why}`,
   count: (n, hint) => `✗ ${n} cell${n > 1 ? "s are" : " is"} wrong. ${hint}`,
   shown: (why) => `This is the answer. ${why}`,
+  begin: "No cell is pressed yet. Press the first one that you are sure of.",
 };
 
 function render({ model, el }) {
@@ -53,6 +54,11 @@ function render({ model, el }) {
   }
   function check() {
     const errors = wrong().flat().filter(Boolean).length;
+    if (errors && !filled.flat().some(Boolean)) { // no try: the count would tell the answer's
+      verdict("", WORDS.begin, marks);
+      report(model, { correct: false, filled });
+      return;
+    }
     if (errors) tries.add(JSON.stringify(filled));
     if (errors) verdict("wrong", WORDS.count(errors, diagnosis() || read(model, "hint")).trim());
     else {

@@ -71,7 +71,7 @@ function render({ model, el }) {
   const options = { signed: true, rowAxis: WORDS.number, columnAxis: WORDS.pair };
   const keys = heatmap(view, { ...options, caption: WORDS.keys, role: "key" });
   const values = heatmap(view, { ...options, caption: WORDS.values, role: "value" });
-  const square = heatmap(view, { caption: WORDS.square, role: "residual", signed: true, rowAxis: WORDS.of,
+  const square = heatmap(view, { caption: WORDS.square, role: "output", signed: true, rowAxis: WORDS.of,
     columnAxis: WORDS.into });
   const answers = bars(view, { caption: WORDS.said, nameTitle: WORDS.word, columns: [
     { title: WORDS.cache, role: "weight", signed: true },

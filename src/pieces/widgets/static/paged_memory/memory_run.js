@@ -7,7 +7,8 @@ const MANY = 400; // steps; more than any list of requests needs
 /** @typedef {{arrives: number, prompt: number, writes: number}} Request
  *  @typedef {{id: number, written: number, start: number, table: number[]}} Running its tokens so far, prompt
  *   included; where its strip begins; its blocks
- *  @typedef {{running: Running[], waiting: number[], done: number[], free: number, users: number[]}} State */
+ *  @typedef {{running: Running[], waiting: number[], done: number[], back: number[]}} State `back`: who had to
+ *   give its blocks back in this step */
 
 const tokensOf = (request, written) => request.prompt + written;
 
@@ -73,13 +74,15 @@ export function run(requests, memory) {
   const written = requests.map(() => 0);
   const states = [];
   let next = 0;
+  let back = [];
   const keep = () => states.push({ running: running.map((one) => ({ ...one, table: [...one.table] })),
-    waiting: [...waiting], done: [...done] });
+    waiting: [...waiting], done: [...done], back });
   keep();
   for (let step = 0; step < MANY && done.length < requests.length; step++) {
     const ended = running.filter(({ id }) => written[id] === requests[id].writes);
     ended.forEach((one) => { memory.leave(one); done.push(one.id); });
     running = running.filter((one) => !ended.includes(one));
+    back = [];
     while (next < requests.length && requests[next].arrives <= step) waiting.push(next++);
     while (waiting.length) { // in the order in which they came: nobody is passed by
       const id = waiting[0];
@@ -94,6 +97,7 @@ export function run(requests, memory) {
         const last = /** @type {Running} */ (running.pop()); // who came last makes room, and waits
         memory.leave(last);
         waiting.unshift(last.id);
+        back.push(last.id);
         if (last === one) break;
       }
       if (running.includes(one)) written[one.id] += 1;

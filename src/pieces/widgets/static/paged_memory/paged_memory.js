@@ -20,8 +20,9 @@ const WORDS = {
     + `${shared ? "full blocks shared" : "stored by each"}`,
   key: ["a token of request A, B, …", "set aside, and empty"],
   strip: (n, inside, between) => `${many(n, "request")} at once; empty: ${inside} inside strips, `
-    + `${between} between them`,
-  blocks: (n, inside) => `${many(n, "request")} at once; empty: ${inside} inside blocks, none between them`,
+    + `${between} left over beside them`,
+  blocks: (n, inside, free) => `${many(n, "request")} at once; empty: ${inside} inside blocks; `
+    + `${many(free, "block")} free`,
   place: (at, owners, token) => `place ${at + 1}: `
     + `${!owners.length ? "free" : `${token ? "a token of" : "set aside for"} ${owners.join(", ")}`}`,
   map: (name, used) => `${name}: ${used} of ${PLACES} places hold a token`,
@@ -36,6 +37,8 @@ const WORDS = {
   through: (b, left) => `In blocks all were served after ${b} steps; in strips ${many(left, "request")} `
     + `${left === 1 ? "is" : "are"} left.`,
   waiting: (a, b) => `Waiting for a strip: ${a}; waiting for blocks: ${b}.`,
+  back: (list) => ` No block was free, so ${list.join(" and ")} gave ${list.length > 1 ? "theirs" : "its own"} `
+    + `back to older requests and ${list.length > 1 ? "wait" : "waits"} again.`,
   all: (a, b) => `All are served: in strips after ${a} steps, in blocks after ${b}.`,
 };
 
@@ -159,11 +162,12 @@ function render({ model, el }) {
     const followed = hovered ?? chosen;
     const [inside, between] = wasteOfStrips(a.running);
     const loose = wasteOfBlocks(b.running, s.size);
+    const free = PLACES / s.size - new Set(b.running.flatMap(({ table: own }) => own)).size;
     const used = (places) => places.filter(({ token }) => token).length;
     const [first, second] = [placesOfStrips(a.running), placesOfBlocks(b.running, s.size)];
     strip.draw(first, 0, followed, WORDS.strip(a.running.length, inside, between),
       WORDS.map(WORDS.strips, used(first)));
-    paged.draw(second, s.size, followed, WORDS.blocks(b.running.length, loose),
+    paged.draw(second, s.size, followed, WORDS.blocks(b.running.length, loose, free),
       WORDS.map(WORDS.paged, used(second)));
     const one = (state, id) => state.running.find((each) => each.id === id);
     const where = (state, id, told) => (one(state, id) ? told(one(state, id))
@@ -175,7 +179,8 @@ function render({ model, el }) {
     const over = step === last && a.done.length === s.requests.length && b.done.length === s.requests.length;
     const more = followed !== null ? WORDS.follow(WORDS.letter(followed), one(a, followed)?.start ?? -1,
       one(b, followed)?.table ?? [])
-      : a.waiting.length || b.waiting.length ? WORDS.waiting(a.waiting.length, b.waiting.length) : "";
+      : a.waiting.length || b.waiting.length ? WORDS.waiting(a.waiting.length, b.waiting.length)
+        + (b.back.length ? WORDS.back(b.back.map(WORDS.letter)) : "") : "";
     const left = s.requests.length - a.done.length;
     view.say(!step ? WORDS.begin : over && followed === null
       ? WORDS.all(found.strips.length - 1, found.blocks.length - 1)

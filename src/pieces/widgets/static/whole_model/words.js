@@ -139,8 +139,8 @@ export const WORDS = {
   leads: (word, p) => `, and ${quote(word)} leads with ${percent(p)}`,
   text: (before, after) => {
     const [was, is] = [before, after].map((nats) => percent(Math.exp(-nats)));
-    return `. Over the whole text, the word that comes gets ${is} on average, `
-      + `${was === is ? "with or without" : `instead of ${was}`} (geometric mean).`;
+    return `. The words already in the text get ${is} on average, `
+      + `${was === is ? "as before" : `instead of ${was}`} (geometric mean).`;
   },
   gains: " This one guess gains, yet the text as a whole is read worse.",
   lost: (word, first) => `None of the stories it learned from ${first ? `begins with ${quote(word)}`
