@@ -239,7 +239,7 @@ def nexts(root, s, vocabulary, after, before, seen):
     for (_, p, q), a, b in zip(s["next_words"], now, was, strict=True):
         right(abs(p - a) < 1e-5 and abs(q - b) < 1e-5, "Python reads other chances")
     say, here = seen["say"], s["layer"] - 1
-    t = (s["token"] or len(seen["chips"])) - 1
+    t = min(s["token"] or len(seen["chips"]), len(seen["chips"])) - 1
     right(say.startswith(f"In layer {s['layer']}, “{seen['chips'][t]['word']}” goes to "), say)
     goes = re.findall(r"expert (\d+) with (no room|<? ?[\d.]*\d)", say.partition("” goes to ")[2])
     experts, weights = s["experts"][here][t], s["weights"][here][t]

@@ -29,7 +29,7 @@ FAULTS = {
     "heads not merged": ("llama", "layers", "output(merged(z, T), T, watch)", "output(z, T, watch)"),
     "window one too wide": ("one-expert", "layers", "to - window)", "to - window - 1)"),
     "experts not weighed": ("mixtral", "experts", "shares[i] * part[d]", "part[d] / k"),
-    "the worst experts": ("mixtral", "experts", "row[b] - row[a]", "row[a] - row[b]"),
+    "the worst experts": ("mixtral", "routing", "row[b] - row[a]", "row[a] - row[b]"),
     "up before gate": ("mixtral", "experts", "activations.swish(gate) * both[F + i]", "activations.swish(both[F + i]) * gate"),
     "no norm behind the sum": ("translator", "layers", ": normed(past(layer(x)), T, watch)", ": past(layer(x))"),
     "the encoder looks back only": ("translator", "encoder_decoder", "causal: writes", "causal: true"),
