@@ -168,7 +168,8 @@ def test_a_line_need_not_lead_to_the_character_that_means_the_word():
         return task.decode(ids[0, 1:-1])
 
     assert [without(hidden) for hidden in ("我", "学生")] == ["I am a student .", "I am a ball ."]
-    says(NAME, "it still writes *I am a student*; hide those of 学生, and it writes *I am a ball*")
+    says(NAME, "Without the vector of 我 the decoder still writes *I am a student*")
+    says(NAME, "without those of 学生 it writes *I am a ball*")
 
 
 def test_what_was_held_out():
