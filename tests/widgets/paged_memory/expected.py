@@ -158,7 +158,7 @@ def paged_memory(root, s):
     captions = ["In strips of 24 places, one for each request", "In blocks, found by a table"]
     right([one["caption"] for one in shown["maps"]] == captions, shown["maps"][0]["caption"])
     inside, between = facts[0], gaps(strips)
-    told = [f"{many(len(strips.running), 'request')} at once; empty: {inside} inside strips, {between} left over beside them",
+    told = [f"{many(len(strips.running), 'request')} at once; empty: {inside} inside strips, {between} left over",
             f"{many(len(blocks.running), 'request')} at once; empty: {facts[1]} inside blocks; {many(len(blocks.free()), 'block')} free"]  # fmt: skip
     right([one["fact"] for one in shown["maps"]] == told, f"{shown['maps'][0]['fact']}, not {told}")
     same_rows(root, shown, requests, strips, blocks, followed, chosen)

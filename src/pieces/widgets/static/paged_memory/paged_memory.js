@@ -20,7 +20,7 @@ const WORDS = {
     + `${shared ? "full blocks shared" : "stored by each"}`,
   key: ["a token of request A, B, …", "set aside, and empty"],
   strip: (n, inside, between) => `${many(n, "request")} at once; empty: ${inside} inside strips, `
-    + `${between} left over beside them`,
+    + `${between} left over`,
   blocks: (n, inside, free) => `${many(n, "request")} at once; empty: ${inside} inside blocks; `
     + `${many(free, "block")} free`,
   place: (at, owners, token) => `place ${at + 1}: `

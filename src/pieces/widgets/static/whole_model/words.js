@@ -65,8 +65,8 @@ export const WORDS = {
   bars: "small bars", barOptions: { votes: (word) => `points for ${quote(word)}`,
     cost: (word) => `what ${quote(word)} loses without` },
   /** What is drawn, by its mark. */
-  key: { bar: "how sure of its guess", pipe: "size of the column",
-    wire: "what a head fetches (2.4: layer 2, head 4)", unit: "a unit that opened",
+  key: { bar: "how sure of its guess", pipe: "size of a column",
+    wire: "what a head fetches (2.4: layer 2, head 4)", unit: "an open unit",
     expert: "an expert it is sent to", lens: ["small words, would say", "if it stopped there"],
     ghost: "with all parts on" },
   picture: "The model: one column for each word, from the words at the foot to the next word at the top. "
