@@ -158,7 +158,8 @@ def test_every_number_can_be_wrong():
         "headings": [1, 3],
     }
     chapter = Chapter("chapters/03_attention", Page(**worst), Page(**worst))
-    cells = [nb.new_markdown_cell("So $N$. No. Yes."), nb.new_code_cell("assert x")]
+    folded = nb.new_code_cell("y = 1\n" * 170, metadata={"tags": ["hide-input"]})
+    cells = [nb.new_markdown_cell("So $N$. No. Yes."), nb.new_code_cell("assert x"), folded]
     chapter.__dict__["book"] = nb.new_notebook(cells=cells)
     for number in (*PAGE, *TEXT):
         assert not number.fits(number.measure(chapter), chapter), number.name
