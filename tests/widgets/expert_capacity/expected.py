@@ -81,7 +81,7 @@ def expert_capacity(root, s):
     right(near(seen["room"], capacity / most), f"the room is drawn at {seen['room']}")
     right(near(seen["fair"], fair / most), f"the fair share is drawn at {seen['fair']}")
     right(all(near(wide, 1) for wide in seen["wide"]), "a line is too short")
-    right(seen["dashed"] == ["solid", "dashed"], seen["dashed"])
+    right(seen["dashed"] == ["dashed", "dotted"], seen["dashed"])
     key = [("finds room", visits - sum(dropped)), ("is dropped", sum(dropped)), ("room for", capacity),
            ("fair share", fair)]  # fmt: skip
     for (text, hatched), (name, n) in zip(seen["key"], key, strict=True):

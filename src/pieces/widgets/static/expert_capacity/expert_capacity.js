@@ -57,7 +57,7 @@ function routed(s) {
     without: room.filter((row) => !row.includes(true)).length, balance: loadBalancingLoss(scores, experts) };
 }
 
-/** A column for each expert, hatched above its room; a line for the room, a dashed one for the fair share. */
+/** A column for each expert, hatched above its room, a dashed line; the fair share is a dotted one. */
 function columns() {
   const [room, fair] = ["p-room", "p-fair"].map((name) => h("s", { class: name }));
   const row = h("div", { class: "p-columns" });
