@@ -7,8 +7,8 @@ const MANY = 400; // steps; more than any list of requests needs
 /** @typedef {{arrives: number, prompt: number, writes: number}} Request
  *  @typedef {{id: number, written: number, start: number, table: number[]}} Running its tokens so far, prompt
  *   included; where its strip begins; its blocks
- *  @typedef {{running: Running[], waiting: number[], done: number[], back: number[]}} State `back`: who had to
- *   give its blocks back in this step */
+ *  @typedef {{running: Running[], waiting: number[], done: number[], back: number[]}} State `back`: who
+ *   had to give its blocks back in this step */
 
 const tokensOf = (request, written) => request.prompt + written;
 
