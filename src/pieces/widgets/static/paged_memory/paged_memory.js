@@ -38,7 +38,8 @@ const WORDS = {
     + `${left === 1 ? "is" : "are"} left.`,
   waiting: (a, b) => `Waiting for a strip: ${a}; waiting for blocks: ${b}.`,
   back: (list) => ` No block was free, so ${list.join(" and ")} gave `
-    + `${list.length > 1 ? "theirs" : "its own"} back to older requests and ${list.length > 1 ? "wait" : "waits"} again.`,
+    + `${list.length > 1 ? "theirs" : "its own"} back to older requests and `
+    + `${list.length > 1 ? "wait" : "waits"} again.`,
   all: (a, b) => `All are served: in strips after ${a} steps, in blocks after ${b}.`,
 };
 
