@@ -242,3 +242,19 @@ class TestNotes:
             page.emulate_media(media="print")
             height = page.get_by_text("It says so.").evaluate("(e) => e.offsetHeight")
             assert height > 0, "by the style alone"
+
+
+def test_a_widget_that_waits_folded_has_the_foot_of_the_others(chromium, home):
+    """The theme's rules for what it folds end at the widget: the link stands below the line."""
+    with opened(chromium, f"{home}/chapters/14_mixture_of_experts.html", width=1366) as page:
+        for fold in page.locator("details.above-output:has(.pieces-live) > summary").all():
+            fold.click()
+        page.locator(".pieces-expert-capacity .p-link").wait_for()
+        page.evaluate(PAINTED)
+        feet = page.locator("div.pieces .p-foot:has(> .p-details):has(.p-link)").evaluate_all(
+            "(all) => all.map((foot) => foot.querySelector('.p-link').getBoundingClientRect().top"
+            " - foot.querySelector('.p-details').getBoundingClientRect().top)"
+        )
+        assert len(feet) >= 4
+        assert max(feet) - min(feet) < 1, feet
+        assert min(feet) > -2
