@@ -137,6 +137,9 @@ def our_config() -> dict:
     """Return what the book's configuration says about Sphinx, with its folders made absolute."""
     sphinx = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]
     sphinx["local_extensions"] = {name: str(ROOT / "_ext") for name in sphinx["local_extensions"]}
+    sphinx["config"]["templates_path"] = [
+        str(ROOT / path) for path in sphinx["config"]["templates_path"]
+    ]
     return {"sphinx": sphinx}
 
 
