@@ -323,6 +323,7 @@ def several(browser: Browser, urls: dict[str, str], runs: int) -> dict[str, dict
 
 KEYS = {"range": ("ArrowRight", "ArrowLeft"), "select-one": ("ArrowDown", "ArrowUp"),
         "checkbox": ("Space", "Space"), "text": ("ArrowUp", "ArrowDown"),
+        "search": ("a", "Backspace"),
         "board": ("Enter", "Enter"), "button": ("Space", "Space")}  # fmt: skip
 
 
@@ -485,7 +486,8 @@ def main() -> None:
     arguments.add_argument("--site", type=Path, default=ROOT / "_build" / "html")
     arguments.add_argument("--runs", type=int, default=7)
     arguments.add_argument("--presses", type=int, default=30)
-    arguments.add_argument("--only", default="", help="the chapters whose names begin so")
+    arguments.add_argument("--only", default="", help="the chapters whose names begin so: 03,05")
+    arguments.add_argument("--again", action="store_true", help="use the stock pages of last time")
     arguments.add_argument("--where", action="store_true", help="say where the bytes go")
     options = arguments.parse_args()
     site = options.site.resolve()
@@ -495,11 +497,17 @@ def main() -> None:
     chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         sys.exit(f"No browser: install one of {', '.join(names)}.")
-    found = (site / "chapters").glob(f"{options.only}*.html")
-    chapters = sorted(f"chapters/{path.name}" for path in found if path.name[:2].isdigit())
+    found = [path.name for path in (site / "chapters").glob("*.html") if path.name[:2].isdigit()]
+    only = tuple(options.only.split(","))
+    chapters = sorted(f"chapters/{name}" for name in found if name.startswith(only))
 
-    print("building the stock pages ...", file=sys.stderr)
-    stock, ours, stocked = small("stock", {}), small("ours", our_config()), stock_book(chapters)
+    if options.again:
+        stock, ours, stocked = (
+            BENCH / name / "_build" / "html" for name in ("stock", "ours", "stock_book")
+        )
+    else:
+        print("building the stock pages ...", file=sys.stderr)
+        stock, ours, stocked = small("stock", {}), small("ours", our_config()), stock_book(chapters)
     (BENCH / "trivial").mkdir(exist_ok=True)
     (BENCH / "trivial" / "index.html").write_text(TRIVIAL, encoding="utf-8")
     folders = {"stock": stock, "ours": ours, "book": site, "trivial": BENCH / "trivial"}
