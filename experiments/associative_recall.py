@@ -17,7 +17,7 @@ learns all of them; each number is then asked of it alone, on rows that nobody w
 The lowest mean loss at the end, over the seeds that choose, is what a side is judged with; where
 the best stands at the edge of the grid, it is said so. Guessing among all values is right in 1 of
 32. The cost is the time of the processor for one more token of one layer, with so many tokens
-before it, as a multiple of that of the same layer at 256; and the numbers that it keeps, counted.
+before it, as a multiple of attention's with 256; and the numbers that it keeps, counted.
 """
 
 import argparse
@@ -178,14 +178,14 @@ def made_once(
 def cost(mixers: list[str]) -> None:
     """Measure the time of one more token, and count the numbers that are kept."""
     torch.manual_seed(0)
-    rows = []
     with torch.no_grad():
-        for mixer in ("softmax", "linear", "scan"):
-            works = {str(S): STEPS_OF[mixer](S) for S in LENGTHS}
-            found = compared({name: work for name, (work, _) in works.items()}, "256", ROUNDS)
-            rows += [
-                {"mixer": mixer, "S": int(S), "numbers": works[S][1]} | found[S] for S in works
-            ]
+        steps = {(name, S): step_of(S) for name, step_of in STEPS_OF.items() for S in LENGTHS}
+        works = {f"{name} {S}": work for (name, S), (work, _) in steps.items()}
+        found = compared(works, "softmax 256", ROUNDS)
+    rows = [
+        {"mixer": name, "S": S, "numbers": numbers} | found[f"{name} {S}"]
+        for (name, S), (_, numbers) in steps.items()
+    ]
     keep_parts({**kept(), "cost": rows}, PARTS, (RECORD,))
 
 

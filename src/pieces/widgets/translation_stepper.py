@@ -133,10 +133,15 @@ class TranslationStepper(TrainedModelWidget):
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
-        """Return how many characters are read of a text of the book's language."""
-        if state.get("model_name") not in cls.models or not isinstance(state.get("text"), str):
+        """Return how many characters are read; a search has a tree below, of higher rows."""
+        name, text = state.get("model_name"), state.get("text")
+        if name not in cls.models or not isinstance(text, str):
             return None
-        return max(1, len(decoded(state["model_name"], state["text"]).characters))
+        characters = len(decoded(name, text).characters)
+        if state.get("search") != "beam" or not characters:
+            return max(1, characters)
+        tokens = len(searched(name, text, state.get("n_beams", 3))) + 2  # where it begins and ends
+        return max(7, characters) + round(1.8 * tokens) + 8
 
     def describe(self) -> str:
         """Return the translation, and what is chosen at this step."""

@@ -26,6 +26,13 @@ SEEN = """(root) => {
   const end = (path, l) => path.getPointAtLength(l).matrixTransform(path.getScreenCTM());
   const shown = (one) => Boolean(one?.offsetParent);
   const beam = root.querySelector(".p-beam");
+  const grown = [...root.querySelectorAll(".p-tree-rows li")].map((row) => [...row.children]);
+  const middle = (node) => (box(node).left + box(node).right) / 2;
+  const whose = (path, l) => { // the row and the place where a stroke ends
+    const { x, y } = end(path, l);
+    const row = grown.findIndex(([node]) => box(node.parentNode).top <= y && y <= box(node.parentNode).bottom);
+    return [row, grown[row]?.findIndex((node) => Math.abs(middle(node) - x) < 2)];
+  };
   const [open, next] = ["p-open", "p-extended"].map((name) => [...beam.querySelectorAll(`.${name} li`)]);
   return {
     left: left.map((n) => n.textContent), right: chips.map((n) => n.textContent),
@@ -39,7 +46,10 @@ SEEN = """(root) => {
       [one.textContent, one.classList.contains("p-now"), one.classList.contains("p-own")]),
     rows: [...root.querySelectorAll(".p-next-row")].filter(shown).map((row) => {
       const [track, bar] = [".p-next-track", "i"].map((one) => box(row.querySelector(one)));
-      return { word: row.querySelector(".p-next-word").textContent, text: row.querySelector("b").textContent,
+      const select = row.querySelector("select");
+      return { word: select ? select.options[0]?.text : row.querySelector(".p-next-word").textContent,
+        others: select && [...select.options].slice(1).map((one) => [one.value, one.text]),
+        spoken: select?.ariaLabel, text: row.querySelector("b").textContent,
         from: (bar.left - track.left) / track.width, to: (bar.right - track.left) / track.width,
         label: row.ariaLabel, taken: row.classList.contains("p-taken"), pressed: row.ariaPressed,
         yours: row.classList.contains("p-yours"), button: row.tagName === "BUTTON" }; }),
@@ -58,6 +68,11 @@ SEEN = """(root) => {
         const [from, to] = [end(path, 0), end(path, path.getTotalLength())];
         return [at(open, from.y), at(next, to.y), path.dataset.fate, getComputedStyle(path).opacity]; }),
       done: [...beam.querySelectorAll(".p-done li")].map((one) => one.textContent) },
+    tree: shown(root.querySelector(".p-tree")) && {
+      rows: grown.map((row) => row.map((one) => [one.title, one.querySelector("i").textContent,
+        one.querySelector("b")?.textContent ?? "", one.dataset.became ?? "", "lead" in one.dataset])),
+      strokes: [...root.querySelectorAll(".p-tree path")].map((path) => [whose(path, 0),
+        whose(path, path.getTotalLength()), path.dataset.became, "lead" in path.dataset]) },
   };
 }"""  # fmt: skip
 
@@ -198,10 +213,11 @@ def translation_stepper(root, s):
     )
     if beam:
         right(not seen["rows"] and s["candidates"] == [], "bars beside the tree")
-        tree(root, seen["beam"], s, now, name)
+        branching(root, seen["beam"], s, now, name)
+        tree(root, seen["tree"], steps[: s["step"] + 2], s["step"], path, name)
         _, sure = inside(characters, whole, "cross", 1, 0)
     else:
-        right(not seen["beam"] and s["beams"] == [], "a tree beside the bars")
+        right(not (seen["beam"] or seen["tree"] or s["beams"]), "a tree beside the bars")
         rows(root, seen, s, odds[s["step"]], path[-1], name)
         sure = torch.stack([row[n] for row, n in zip(odds, whole, strict=True)])
     given = torch.tensor(s["probabilities"]).double()
@@ -294,6 +310,8 @@ def rows(root, seen, s, row, taken, name):
             abs(one["from"]) < 0.01 and abs(one["to"] - p) < 0.012,
             f"{word}'s bar to {one['to']}, not {p}",
         )
+        if n is None:
+            others(one, rest, row, name)
         right(one["button"] == (n is not None), f"{word}: a button {one['button']}")
         right(one["taken"] == (n == taken), f"{word} is taken: {one['taken']}")
         right(one["yours"] == (n == taken and n != order[0]), f"{word} is yours: {one['yours']}")
@@ -316,10 +334,64 @@ def rows(root, seen, s, row, taken, name):
     )
 
 
-def tree(root, drawn, s, now, name):
+def others(shown, rest, row, name):
+    """All other words can be taken, with the number of each."""
+    right(shown["spoken"] == f"Take one of the {len(rest)} others", shown["spoken"])
+    right([word for word, _ in shown["others"]] == [name[n] for n in rest], "other words")
+    for (word, text), n in zip(shown["others"], rest, strict=True):
+        right(text.startswith(f"{word} ") and says(text.removeprefix(f"{word} "), float(row[n]), 4),
+              f"{text}: not {float(row[n])}")  # fmt: skip
+
+
+FATES = {"on": "goes on", "stuck": "given up", "ended": "finished", "open": "open", "left": "left open"}
+
+
+def tree(root, drawn, steps, at, lead, name):
+    """Every candidate that was kept or has finished, from whom it comes, and what became of it."""
+    right(drawn, "no tree")
+    said = lambda ids: " ".join(name[n] for n in ids)  # noqa: E731
+    grown = [[[*step["open"][parent][0], token], total, what]
+             for step in steps for parent, token, total, what in step["candidates"]
+             if what != "dropped"]  # fmt: skip
+    rows = [[one for one in grown if len(one[0]) == n + 1] for n in range(at + 2)]
+    wanted, strokes, listed = [], [], []
+    for n, row in enumerate(rows[: at + 1]):
+        told = []
+        for ids, total, what in row:
+            goes_on = any(other[:-1] == ids for other, *_ in rows[n + 1])
+            became = ("ended" if what == "finished" else "left" if steps[n]["closed"] else
+                      "open" if n == at else "on" if goes_on else "stuck")  # fmt: skip
+            leads = ids == lead[: len(ids)]
+            above = [one[0] for one in rows[n - 1]].index(ids[:-1]) if n else 0
+            strokes.append([[n, above], [n + 1, len(told)], became, leads])
+            told.append(["■" if what == "finished" else name[ids[-1]], total, said(ids), became, leads])
+            listed.append([str(n + 1), said(ids), FATES[became]])
+        wanted.append(told)
+    root_row, *below = drawn["rows"]
+    right(root_row == [["", "<bos>", "", "on", True]], f"its root {root_row}")
+    right(len(below) == len(wanted), f"{len(below)} rows, not {len(wanted)}")
+    for row, want in zip(below, wanted, strict=True):
+        right([[word, became, leads] for _, word, _, became, leads in row]
+              == [[word, became, leads] for word, _, _, became, leads in want], f"{row}, not {want}")  # fmt: skip
+        for (tip, word, text, *_), (_, total, whole, became, _) in zip(row, want, strict=True):
+            found = re.fullmatch(r"(.*): (−?[\d.]+), ([a-z ]+)", tip)
+            right(found and found[1] == whole and logged(found[2], total)
+                  and found[3] == FATES[became], f"{tip}: not {whole} {total} {became}")  # fmt: skip
+            right(text == "" if word == "■" else logged(text, total), f"{word}: {text}, not {total}")
+    right(drawn["strokes"] == strokes, f"strokes {drawn['strokes']}, not {strokes}")
+    heads = ["step", "candidate", "sum of log-probabilities", "what became of it"]
+    open_ = [table[1:] for _, table in tables(root) if table[0] == heads]
+    right(not tables(root) or [[[n, ids, became] for n, ids, _, became in one] for one in open_] == [listed],
+          f"the table of the tree {open_}, not {listed}")  # fmt: skip
+    sums = [total for row in wanted for _, total, *_ in row]
+    right(all(logged(row[2], total) for one in open_ for row, total in zip(one, sums, strict=True)),
+          "other sums in the table of the tree")  # fmt: skip
+
+
+def branching(root, drawn, s, now, name):
     """The open candidates, how each goes on, the strokes between, what has finished."""
     said = lambda ids: " ".join(name[n] for n in ids) or "<bos>"  # noqa: E731
-    right(drawn, "no tree")
+    right(drawn, "no candidates")
     right(
         [one[0] for one in drawn["open"]] == [said(ids) for ids, _ in now["open"]],
         f"open: {drawn['open']}",

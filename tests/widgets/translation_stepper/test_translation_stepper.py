@@ -235,6 +235,18 @@ def test_the_models_own_word_takes_a_choice_back_and_goes_on(shown):
     check(page, widget)
 
 
+def test_a_word_without_a_row_of_its_own_is_taken(shown):
+    page, widget = shown
+    put(page, widget, step=2)
+    others = page.get_by_label(re.compile(r"Take one of the \d+ others"))
+    assert others.input_value() == ""
+    others.select_option("river")
+    now = state(page, widget)
+    assert (now["overruled"], now["step"]) == ([[3, "river"]], 3)
+    assert others.input_value() == ""
+    check(page, widget)
+
+
 def test_choices_are_taken_back_one_by_one_and_all_at_once(shown):
     page, widget = shown
     put(page, widget, overruled=[[1, "you"], [3, "two"], [20, "zebra"]], step=1)

@@ -1,57 +1,80 @@
-/** One step of a beam search: the open candidates, how each goes on, and what becomes of that. */
+/** A whole beam search as a tree: a row for each step, with every candidate that was kept or finished. */
 import { h } from "../kit/kit.js";
+import { logged } from "./beam_step.js";
 
-/** @typedef {import("../twin/beam.js").Step} Step */
+/** @typedef {import("../twin/beam.js").Step} Step
+ *  @typedef {{ids: number[], total: number, from: number, ended: boolean, became: string, x: number}} Node a
+ *   candidate, its parent's place in the row above, what became of it, and where it stands, from 0 to 1 */
 
-/** A sum of log-probabilities, with the digits in which candidates differ. @param {number} total */
-export const logged = (total) =>
-  (total > -5e-5 ? "0.0000" : total.toFixed(total < -1 ? 2 : 4).replace("-", "−"));
+const WIDE = { kept: 5, ended: 2 }; // a word's room, and that of the mark of an end
+
+/** @param {import("../twin/beam.js").Extended[]} candidates */
+const staying = (candidates) => candidates.filter(({ fate }) => fate !== "dropped");
+
+/** The rows of the tree up to a step. @param {Step[]} steps @param {number} step @returns {Node[][]} */
+function grown(steps, step) {
+  /** @type {Node[][]} */
+  const rows = [[{ ids: steps[0].open[0].ids, total: 0, from: -1, ended: false, became: "on", x: 0.5 }]];
+  steps.slice(0, step + 1).forEach(({ open, candidates, closed }, n) => {
+    const above = rows[n].flatMap(({ ended }, place) => (ended ? [] : [place])); // where the open ones stand
+    const parents = n < step && new Set(staying(steps[n + 1].candidates).map(({ from }) => from));
+    let [kept, at] = [0, 0];
+    const row = staying(candidates);
+    const wide = row.reduce((sum, { fate }) => sum + WIDE[fate], 0);
+    rows.push(row.map(({ from, id, total, fate }) => {
+      const ended = fate === "ended";
+      const place = ended ? -1 : kept++;
+      at += WIDE[fate];
+      return { ids: [...open[from].ids, id], total, from: above[from], ended, x: (at - WIDE[fate] / 2) / wide,
+        became: ended ? "ended" : closed ? "left" : !parents ? "open" : parents.has(place) ? "on" : "stuck" };
+    }));
+  });
+  return rows;
+}
 
 /**
  * @param {Object} view
  * @param {{say: Record<string, any>, word: (id: number) => string}} options
  */
 export function beamTree(view, { say, word }) {
-  const [open, next] = ["p-open", "p-extended"].map((name) => h("ol", { class: name }));
-  const svg = h("svg", { class: "p-branches", "aria-hidden": "true", viewBox: "0 0 100 100",
-    preserveAspectRatio: "none" });
-  const heads = h("div", { class: "p-beam-heads" }, h("span", {}, say.open), h("span", {}, say.extended));
-  const done = h("ol", { class: "p-done" });
-  const pane = h("figure", { class: "p-pane p-beam" }, h("figcaption", {}, say.beam), heads,
-    h("div", { class: "p-beam-stage" }, open, svg, next), h("p", { class: "p-done-head" }, say.done), done);
-  /** @type {Step|null} */
-  let step = null;
+  const svg = h("svg", { class: "p-branches", "aria-hidden": "true", preserveAspectRatio: "none" });
+  const list = h("ol", { class: "p-tree-rows" });
+  const pane = h("figure", { class: "p-pane p-tree" }, h("figcaption", {}, say.tree),
+    h("div", { class: "p-tree-stage" }, svg, list));
+  /** @type {Node[][]} */
+  let rows = [];
   const text = (ids) => ids.slice(1).map(word).join(" ") || word(ids[0]);
-  const short = (ids) => (ids.length > 3 ? `… ${ids.slice(-2).map(word).join(" ")}` : text(ids));
-  const score = ({ total, ids }) => total / (ids.length - 1);
-  const become = (fate) => say.fate[step.closed && fate === "kept" ? "open" : fate];
 
-  view.table(say.beam, () => step && { head: say.beamHeads,
-    rows: step.candidates.map(({ from, id, total, fate }) =>
-      [`${text(step.open[from].ids)} → ${word(id)}`, logged(total), become(fate)]) });
+  view.table(say.tree, () => rows.length && { head: say.treeHeads,
+    rows: rows.slice(1).flatMap((row, n) => row.map(({ ids, total, became }) =>
+      [n + 1, text(ids), logged(total), say.became[became]])) });
   return {
     pane,
-    /** @param {Step|null} now */
-    draw(now) {
-      step = now;
-      pane.hidden = !step;
-      if (!step) return;
-      const { candidates } = step;
-      open.replaceChildren(...step.open.map(({ ids, total }) =>
-        h("li", { title: text(ids) }, h("span", {}, short(ids)), h("b", {}, logged(total)))));
-      next.replaceChildren(...candidates.map(({ id, total, fate }) =>
-        h("li", { "data-fate": fate }, h("span", {}, word(id)), h("b", {}, logged(total)),
-          h("em", {}, become(fate)))));
-      const at = (n, of) => (100 * (n + 0.5)) / of;
-      svg.replaceChildren(...candidates.map(({ from, fate }, n) => {
-        const [y, to] = [at(from, step.open.length), at(n, candidates.length)].map((v) => v.toFixed(2));
-        return h("path", { "data-fate": fate, "data-from": from, "data-to": n,
-          d: `M0 ${y}C50 ${y} 50 ${to} 100 ${to}` });
-      }));
-      done.replaceChildren(...(step.finished.length ? step.finished.map((one) =>
-        h("li", {}, h("span", {}, text(one.ids)), h("b", {},
-          say.score(logged(score(one)), logged(one.total), one.ids.length - 1))))
-        : [h("li", { class: "p-none" }, say.noneDone)]));
+    /** @param {{steps: Step[], step: number, lead: number[]}|null} search `lead`: the best so far, from its
+     *  first token on */
+    draw(search) {
+      pane.hidden = !search;
+      rows = search ? grown(search.steps, search.step) : [];
+      if (!search) return;
+      const leads = ({ ids }) => ids.every((id, n) => id === search.lead[n]);
+      const marks = (one) => ({ "data-became": one.became, "data-lead": leads(one) });
+      list.replaceChildren(...rows.map((row) => h("li", { style: `grid-template-columns: ${
+        row.map(({ ended }) => `minmax(0, ${WIDE[ended ? "ended" : "kept"]}fr)`).join(" ")}` },
+      ...row.map((one) => {
+        const { ids, total, ended, became } = one;
+        const told = ids.length > 1 ? say.node(text(ids), logged(total), say.became[became]) : null;
+        return h("span", { ...marks(one), title: told }, h("i", {}, ended ? "■" : word(ids.at(-1))),
+          ended || ids.length === 1 ? null : h("b", {}, logged(total)));
+      }))));
+      // Rows to come have their room already: a step moves nothing on the page.
+      pane.style.setProperty("--tree-rows", String(search.steps.length + 1));
+      svg.setAttribute("viewBox", `0 0 100 ${rows.length}`);
+      svg.style.height = `${(100 * rows.length) / (search.steps.length + 1)}%`;
+      svg.replaceChildren(...rows.slice(1).flatMap((row, n) => row.map((one) => {
+        const [x, to] = [rows[n][one.from].x, one.x].map((v) => (100 * v).toFixed(2));
+        const d = `M${x} ${n + 0.82}C${x} ${n + 1.05} ${to} ${n + 0.95} ${to} ${n + 1.18}`;
+        return h("path", { ...marks(one), d });
+      })));
     },
   };
 }

@@ -2,7 +2,8 @@
 import { chance, h } from "../kit/kit.js";
 import { keyed } from "../kit/keyed.js";
 
-/** @typedef {{word: string, p: number, rest?: boolean, taken: boolean, top: boolean}} Row */
+/** @typedef {{word: string, p: number, rest: [string, number][]|null, taken: boolean, top: boolean}} Row
+ *   `rest`: the words, with their probabilities, that have no row of their own */
 
 /**
  * @param {Object} view
@@ -17,7 +18,9 @@ export function nextWords(view, { say, take }) {
   const rows = keyed(list, {
     key: ({ rest }, n) => (rest ? "others" : n),
     make({ rest }) {
-      const [name, bar, number] = [h("span", { class: "p-next-word" }), h("i", {}), h("b", {})];
+      const [bar, number] = [h("i", {}), h("b", {})];
+      const name = !rest ? h("span", { class: "p-next-word" }) : h("select", { class: "p-next-word",
+        onchange: ({ target }) => target.value && take(target.value) });
       const inside = [name, h("span", { class: "p-next-track", "data-role": "output" }, bar), number];
       const node = rest ? h("div", { class: "p-next-row p-next-rest" }, ...inside)
         : h("button", { type: "button", class: "p-next-row", onclick: () => take(node.dataset.word) },
@@ -27,11 +30,13 @@ export function nextWords(view, { say, take }) {
     },
     update(node, { word, p, rest, taken, top }) {
       const { name, bar, number } = parts.get(node);
-      name.textContent = word;
+      if (rest) name.replaceChildren(h("option", { value: "" }, word), ...rest.map(([other, q]) =>
+        h("option", { value: other }, `${other} ${chance(q, 4)}`)));
+      else name.textContent = word;
       bar.style.width = `${100 * p}%`;
       number.textContent = chance(p, 4);
       node.classList.toggle("p-taken", taken);
-      if (rest) return;
+      if (rest) return name.setAttribute("aria-label", say.takeOther(rest.length));
       node.dataset.word = word;
       node.classList.toggle("p-yours", taken && !top);
       node.setAttribute("aria-pressed", String(taken));

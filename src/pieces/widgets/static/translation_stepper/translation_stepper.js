@@ -9,7 +9,8 @@ import { createSelection } from "../kit/selection.js";
 import { tabs } from "../kit/tabs.js";
 import { typedText } from "../kit/typed_text.js";
 import { loadModel, rowOf } from "../twin/model.js";
-import { beamTree, logged } from "./beam_tree.js";
+import { beamStep, logged } from "./beam_step.js";
+import { beamTree } from "./beam_tree.js";
 import { attended, choicesIn, decoding } from "./decoding.js";
 import { nextWords, yourChoices } from "./next_words.js";
 import { WORDS } from "./words.js";
@@ -95,6 +96,7 @@ async function render({ model: traits, el }) {
   const ink = bridge(view, { caption: WORDS.bridge, left: WORDS.left, right: WORDS.right, lang: "zh-Hans",
     selection });
   const next = nextWords(view, { say: WORDS, take });
+  const branching = beamStep(view, { say: WORDS, word: name });
   const tree = beamTree(view, { say: WORDS, word: name });
   const kinds = tabs(view, traits, "attention", { label: WORDS.kind, options: WORDS.kinds });
   const which = h("div", { class: "p-which" }, h("div", { "data-trait": "attention" }, kinds.box));
@@ -114,7 +116,7 @@ async function render({ model: traits, el }) {
   which.append(passes);
   const looks = h("div", { class: "p-look" }, which, ...Object.values(maps).map(({ pane }) => pane));
   view.controls.after(field.box, stage, line, yours.box, view.sentence);
-  view.panes.append(ink.pane, next.pane, tree.pane);
+  view.panes.append(ink.pane, next.pane, branching.pane, tree.pane);
   view.panes.after(looks);
   fromPerfect({ sentence: looks }, model);
 
@@ -159,10 +161,11 @@ async function render({ model: traits, el }) {
     const first = order.slice(0, ROWS);
     if (!first.includes(path[step])) first.push(path[step]);
     const rows = first.map((id) => ({ word: name(id), p: row[id], taken: id === path[step],
-      top: id === order[0], rest: false }));
+      top: id === order[0], rest: null }));
     const rest = order.filter((id) => !first.includes(id));
     const p = rest.reduce((sum, id) => sum + row[id], 0);
-    return [...rows, { word: WORDS.others(rest.length), p, rest: true, taken: false, top: false }];
+    const others = rest.map((id) => [name(id), row[id]]);
+    return [...rows, { word: WORDS.others(rest.length), p, rest: others, taken: false, top: false }];
   }
   /** @param {import("../twin/flat.js").Tensor} matrix */
   const rowsIn = (matrix) => Array.from({ length: matrix.shape[0] }, (_, t) => Array.from(rowOf(matrix, t)));
@@ -177,9 +180,9 @@ async function render({ model: traits, el }) {
     field.draw(reading);
     width.show(beam);
     [stage, line, looks].forEach((part) => { part.hidden = empty; });
-    [ink, next, tree].forEach(({ pane }) => { pane.hidden = empty; });
+    [ink, next, branching, tree].forEach(({ pane }) => { pane.hidden = empty; });
     if (empty) {
-      [...Object.values(maps), tree].forEach((one) => one.draw(null));
+      [...Object.values(maps), branching, tree].forEach((one) => one.draw(null));
       next.draw([]);
       yours.draw([], "", null);
       view.say("");
@@ -201,7 +204,8 @@ async function render({ model: traits, el }) {
     ink.draw({ groups, rows: path.map(name), values: cross });
     const rows = beam ? [] : rowsOf(is);
     next.draw(rows);
-    tree.draw(beam ? found.steps[step] : null);
+    branching.draw(beam ? found.steps[step] : null);
+    tree.draw(beam ? { steps: found.steps, step, lead: [begin, ...path] } : null);
     const mask = kind === "decoder" ? tokens.map((_, i) => tokens.map((_, j) => j <= i)) : undefined;
     const [down, across] = [kind === "encoder" ? reading.words : tokens,
       kind === "decoder" ? tokens : reading.words];

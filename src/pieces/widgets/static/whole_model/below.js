@@ -9,10 +9,10 @@ export function keyOf({ fed, experts }) {
   const say = WORDS.key;
   const entry = (mark, ...words) => h("span", {}, h("i", { class: `w-key-${mark}` }), ...words);
   const ghost = entry("ghost", say.ghost);
-  const [would, lens] = say.lens;
+  const [small, lens, colour, final] = say.lens;
   const box = h("p", { class: "w-key" }, entry("bar", say.bar), entry("pipe", say.pipe), ghost,
     entry("wire", say.wire), fed ? entry("unit", experts ? say.expert : say.unit) : null,
-    h("span", {}, h("b", {}, would), ` ${lens}`));
+    h("span", {}, h("b", {}, small), ` ${lens} `, h("b", { class: "w-same" }, colour), ` ${final}`));
   return {
     box,
     /** @param {boolean} pulled whether something is out, so that a ghost is left @param {boolean} open */

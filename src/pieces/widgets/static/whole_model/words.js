@@ -67,7 +67,8 @@ export const WORDS = {
   /** What is drawn, by its mark. */
   key: { bar: "how sure of its guess", pipe: "size of a column",
     wire: "what a head fetches (2.4: layer 2, head 4)", unit: "an open unit",
-    expert: "an expert it is sent to", lens: ["small words, would say", "if it stopped there"],
+    expert: "an expert it is sent to",
+    lens: ["small words:", "its guess if it stopped there, in", "this colour", "where it is the final one"],
     ghost: "with all parts on" },
   picture: "The model: one column for each word, from the words at the foot to the next word at the top. "
     + "Left and right choose a word.",
