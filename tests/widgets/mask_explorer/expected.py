@@ -61,6 +61,7 @@ def mask_explorer(root, s):
             right(caption == "Who knows the word, layer by layer", caption)
             same_stack(root, one, s, mask, plain, names, bool(titles))
     same_arcs(root, s, names, weights, leaks)
+    same_looks(root, s, names, mask)
     if s["token"]:
         same_voice(root, names, s["token"] - 1, weights[s["token"] - 1])
     for one in shown.values():
@@ -84,15 +85,58 @@ def mask_explorer(root, s):
     reached = [names[i] for i in spread.any(-1).nonzero().flatten().tolist()]
     told = re.search(r"leak into outputs? ([^.]*)\.", said)
     right(bool(told) == bool(leaks.any()), said)
+    blind = [names[i] for i in (~mask.any(-1)).nonzero().flatten().tolist()]
+    sees = re.search(r"(Query .*|Quer.*|\d+ queries) sees? nothing", said)
+    right(bool(sees) == bool(blind), said)
+    if len(blind) == 1:
+        right(f"Query {blind[0]} sees nothing: its weights are all zero." in said, said)
+    elif blind and len(set(blind)) < len(blind):
+        right(f"{len(blind)} queries see nothing" in said, said)
+    elif blind:
+        right(sees[1].startswith("Queries ") and all(name in sees[1] for name in blind[:7]), said)
     if told:
+        count = int(leaks.sum())
+        lets = f"{count} cell lets" if count == 1 else f"{count} cells let"
+        right(f"{lets} a query see a later key: later tokens leak" in said, said)
         short = reached if len(reached) <= 8 else [*reached[:7], f"{len(reached) - 7} more"]
         right(told[1] == ", ".join(short), said)
     meant = int((mask & later & plain).sum())
     right((f"{meant} cell" in said and "means to" in said) == bool(meant), said)
+    if meant:
+        prefixed = "prefix" in (s["kind"], s["also"])
+        ends = "the prefix is given from the start." if prefixed else "right in an encoder."
+        right(f"as this mask means to: {ends}" in said, said)
     right(("No query sees a later key" in said) == (not (mask & later).any()), said)
     right(s["allowed"] == int(mask.sum()), "Python reads another number")
     right(s["leaks"] == leaks.nonzero().tolist(), "Python reads other leaks")
     right(s["kind"] in KINDS, s["kind"])
+
+
+def same_looks(root, s, names, mask):
+    """What the chosen word may look at, and who may look at it, unless a look is pointed at."""
+    said, chosen = root.locator(".p-look").inner_text(), s["token"] - 1
+    if chosen < 0 or "may look at" not in said:
+        return
+    own, other = (
+        mask[chosen].nonzero().flatten().tolist(),
+        mask[:, chosen].nonzero().flatten().tolist(),
+    )
+    right(said.startswith(f"“{names[chosen]}” may look at "), f"{said}: not of {names[chosen]}")
+    first, _, rest = said.partition(". ")
+    keys = first.removeprefix(f"“{names[chosen]}” may look at ")
+    right(listed(keys, [("itself" if j == chosen else names[j]) for j in own])
+          if own else keys == "nothing: its weights are all zero", said)  # fmt: skip
+    by = [names[i] for i in other if i != chosen]
+    seen = re.fullmatch(r"It is seen by (.*)\.", rest)
+    right(bool(seen) == bool(by), said)
+    right(not seen or listed(seen[1], by), f"{said}: not {by}")
+
+
+def listed(said, names):
+    """Whether these names are told, up to seven of them and how many more."""
+    told = [one.strip("“”") for one in re.split(r", | and ", said)]
+    few = names if len(names) <= 8 else [*names[:7], f"{len(names) - 7} more"]
+    return told == few
 
 
 def depends(does):
@@ -176,6 +220,7 @@ def same_stack(root, drawn, s, mask, plain, names, titled):
              marks=(known & done & early & ~meant).nonzero().tolist())  # fmt: skip
     flow = root.locator(".p-flow").inner_text()
     right(f"“{names[source]}” is known at {int(known[at].sum())} of {T} places" in flow, flow)
+    right(flow.startswith(f"After {at} layer{'s' * (at != 1)} "), flow)
 
 
 def same_arcs(root, s, names, weights, leaks):

@@ -21,7 +21,8 @@ SHOWN = """(root) => {
     heads: [...root.querySelectorAll(".p-requests thead th")].map(text),
     at: text(root.querySelector(".p-play-at")), said: text(root.querySelector(".p-say")),
     size: root.querySelector("[data-trait=block_size] output").value,
-    prefix: root.querySelector("[data-trait=prefix] output").value };
+    prefix: root.querySelector("[data-trait=prefix] output").value,
+    beginning: text(root.querySelector(".p-legend li:last-child")) };
 }"""
 
 
@@ -148,6 +149,10 @@ def paged_memory(root, s):
     right(
         [shown["size"], shown["prefix"]] == [f"{size}", many(s["prefix"], "token")], shown["size"]
     )
+    same = min(s["prefix"], *(row[1] for row in requests))
+    kept = "full blocks shared" if s["shared"] else "stored by each"
+    told = f"all begin with the same {many(same, 'token')}, {kept}"
+    right(shown["beginning"] == told, f"{shown['beginning']}, not {told}")
     focused = root.locator(".p-request:focus")
     chosen = s["followed"] - 1 if 0 < s["followed"] <= len(requests) else None
     followed = ord(focused.inner_text()) - 65 if focused.count() else chosen

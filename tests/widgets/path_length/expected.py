@@ -23,7 +23,7 @@ BANDS = """(root) => [...root.querySelectorAll(".p-band-pane")].map((pane) => {
       [Number(c.getAttribute("cx")), Number(c.getAttribute("cy")), c.classList.contains("p-lit")]) };
 })"""
 WORDS = """(root) => [...root.querySelectorAll(".p-word:not([hidden])")].map((word) => [
-  word.textContent, word.ariaPressed === "true", word.dataset.role ?? "", word.getBoundingClientRect().left])"""
+  word.textContent, word.ariaPressed === "true", word.dataset.role ?? "", word.getBoundingClientRect().left, word.ariaLabel])"""
 SHORT = {
     "": 1,
     "thousand": 1e3,
@@ -91,8 +91,10 @@ def path_length(root, s):
     apart, drawn = high - low, len(tokens)
     shown = root.evaluate(WORDS)
     right([word for word, *_ in shown] == tokens, "other words")
+    spoken = [f"word {n}: {word}" for n, word in enumerate(tokens, 1)]
+    right([one[-1] for one in shown] == spoken, f"{[one[-1] for one in shown]}, not {spoken}")
     right([n for n, (_, on, *_) in enumerate(shown) if on] == sorted({low, high}), "other lights")
-    roles = {n: role for n, (*_, role, _) in enumerate(shown) if role}
+    roles = {n: role for n, (*_, role, _, _) in enumerate(shown) if role}
     right(roles == {low: "key"} | {high: "query"}, "other roles")
     seen = footprint(drawn, high, s["layers"], s["reach"], s["dilated"])
     reaches = bool(seen[-1][low])

@@ -162,15 +162,20 @@ def rows(seen, s, w, at):
         right(row["cut"] == bool(cut), f"{word} is hatched: {row['cut']}")
         if rest:
             continue
+        as_set = cut or f"{row['numbers'][1]} %"
+        label = f"Take “{word}”: model {row['numbers'][0]} %, as set {as_set}"
+        label += "" if true is None else f", true {row['numbers'][2]} %"
+        label += "; drawn next" * (n == at)
+        right(row["label"] == label, f"{row['label']!r}, not {label!r}")
         right(max(own, set_, true or 0) <= top + 1e-6, f"{word} is longer than its scale {top}")
         ends = [(row["own"], own), (row["set"], set_)]
         for (low, high), p in ends:
             right(abs(low) < 0.012, f"a bar of {word} begins at {low}")
-            right(abs(high - p / top) < 0.025, f"a bar of {word} ends at {high}, not {p / top}")
+            right(abs(high - p / top) < 0.012, f"a bar of {word} ends at {high}, not {p / top}")
         right((row["truth"] is None) == (not true), f"{word}: the mark of {true}")
         if true:
             middle = sum(row["truth"]) / 2
-            right(abs(middle - true / top) < 0.02, f"{word}'s mark at {middle}, not {true / top}")
+            right(abs(middle - true / top) < 0.012, f"{word}'s mark at {middle}, not {true / top}")
         read = s["candidates"][n]
         right(read[0] == word, f"Python reads {read[0]}, not {word}")
         for got, p in zip(read[1:], (own, set_, true), strict=True):
@@ -246,6 +251,7 @@ def distance(said, s, w):
     right(bool(kept) == (left < len(w["set"])), said)
     if kept:
         right(kept[1] == ("One" if left == 1 else str(left)), f"{said}: {left} are left")
+        right(int(kept[2]) == len(w["set"]), f"{said}: not of {len(w['set'])}")
 
 
 def cache(seen, w):

@@ -343,7 +343,13 @@ def others(shown, rest, row, name):
               f"{text}: not {float(row[n])}")  # fmt: skip
 
 
-FATES = {"on": "goes on", "stuck": "given up", "ended": "finished", "open": "open", "left": "left open"}
+FATES = {
+    "on": "goes on",
+    "stuck": "given up",
+    "ended": "finished",
+    "open": "open",
+    "left": "left open",
+}
 
 
 def tree(root, drawn, steps, at, lead, name):
@@ -364,7 +370,9 @@ def tree(root, drawn, steps, at, lead, name):
             leads = ids == lead[: len(ids)]
             above = [one[0] for one in rows[n - 1]].index(ids[:-1]) if n else 0
             strokes.append([[n, above], [n + 1, len(told)], became, leads])
-            told.append(["■" if what == "finished" else name[ids[-1]], total, said(ids), became, leads])
+            told.append(
+                ["■" if what == "finished" else name[ids[-1]], total, said(ids), became, leads]
+            )
             listed.append([str(n + 1), said(ids), FATES[became]])
         wanted.append(told)
     root_row, *below = drawn["rows"]
@@ -377,7 +385,9 @@ def tree(root, drawn, steps, at, lead, name):
             found = re.fullmatch(r"(.*): (−?[\d.]+), ([a-z ]+)", tip)
             right(found and found[1] == whole and logged(found[2], total)
                   and found[3] == FATES[became], f"{tip}: not {whole} {total} {became}")  # fmt: skip
-            right(text == "" if word == "■" else logged(text, total), f"{word}: {text}, not {total}")
+            right(
+                text == "" if word == "■" else logged(text, total), f"{word}: {text}, not {total}"
+            )
     right(drawn["strokes"] == strokes, f"strokes {drawn['strokes']}, not {strokes}")
     heads = ["step", "candidate", "sum of log-probabilities", "what became of it"]
     open_ = [table[1:] for _, table in tables(root) if table[0] == heads]
