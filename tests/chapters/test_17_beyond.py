@@ -208,9 +208,15 @@ def test_costs():
         f"At 16,384 words the cache holds {times:.0f} times as many numbers as the square, and its "
         f"step takes {by['softmax', far]['median']:.0f} times as long as at 256.",
     )
-    for (name, _), row in by.items():
-        if name != "softmax":
-            assert 0.98 < row["median"] < 1.02, "they do not notice the length"
+    says(
+        NAME,
+        "There the three take about the same time, within 10 %, and a step of the square or the scan "
+        "takes no longer when more has been read.",
+    )
+    for name in ("linear", "scan"):
+        times = [row["median"] for (mixer, _), row in by.items() if mixer == name]
+        assert all(0.9 < one < 1.1 for one in times), "of the cache's at 256"
+        assert max(times) / min(times) < 1.03, "they do not notice the length"
 
 
 def test_the_tables_examples_are_so_in_transformers():

@@ -55,7 +55,7 @@ SEEN = """(root) => {
         yours: row.classList.contains("p-yours"), button: row.tagName === "BUTTON" }; }),
     head: root.querySelector(".p-read-head").textContent,
     choices: [...root.querySelectorAll(".p-choice")].filter(shown).map((one) =>
-      [one.textContent, one.classList.contains("p-stale"), one.title]),
+      [one.textContent, one.classList.contains("p-stale"), one.title, one.ariaLabel]),
     note: shown(root.querySelector(".p-yours-box")) ? root.querySelector(".p-yours-note").textContent : "",
     passes: root.querySelector(".p-passes").textContent, said: root.querySelector(".p-say").textContent,
     at: root.querySelector(".p-play-at").textContent,
@@ -264,7 +264,8 @@ def chosen(seen, s, whole, beam):
     why = [f"The model has no word “{word}”." if word not in known
            else f"The translation ends before place {place}." if not beam and place > len(whole) else ""
            for place, word in s["overruled"]]  # fmt: skip
-    wanted = [[f"{place}: {word} ✕", bool(reason), reason or f"Take back “{word}” at place {place}"]
+    wanted = [[f"{place}: {word} ✕", bool(reason), reason or f"Take back “{word}” at place {place}",
+               f"Take back “{word}” at place {place}"]
               for (place, word), reason in zip(s["overruled"], why, strict=True)]  # fmt: skip
     right(seen["choices"] == wanted, f"the choices {seen['choices']}, not {wanted}")
     note = " ".join(dict.fromkeys(filter(None, why)))
