@@ -208,6 +208,9 @@ def test_costs():
         f"At 16,384 words the cache holds {times:.0f} times as many numbers as the square, and its "
         f"step takes {by['softmax', far]['median']:.0f} times as long as at 256.",
     )
+    kept = {name: {by[name, S]["numbers"] for _, S in by} for name in ("linear", "scan")}
+    assert kept == {"linear": {16_640}, "scan": {4_096}}
+    says(NAME, "16,640 in all, and the scan 16 for each of 256 features, 4,096 in all.")
     says(
         NAME,
         "There the three take about the same time, within 10 %, and a step of the square or the scan "

@@ -141,7 +141,7 @@ class TranslationStepper(TrainedModelWidget):
         if state.get("search") != "beam" or not characters:
             return max(1, characters)
         tokens = len(searched(name, text, state.get("n_beams", 3))) + 2  # where it begins and ends
-        return max(7, characters) + round(1.8 * tokens) + 8
+        return max(7, characters) + round(1.5 * tokens)
 
     def describe(self) -> str:
         """Return the translation, and what is chosen at this step."""

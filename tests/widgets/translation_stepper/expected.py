@@ -35,7 +35,7 @@ SEEN = """(root) => {
   };
   const [open, next] = ["p-open", "p-extended"].map((name) => [...beam.querySelectorAll(`.${name} li`)]);
   return {
-    left: left.map((n) => n.textContent), right: chips.map((n) => n.textContent),
+    bridged: shown(stage), left: left.map((n) => n.textContent), right: chips.map((n) => n.textContent),
     weights: texts(".p-drawn"), glosses: [...stage.querySelectorAll(".p-gloss")].map((n) =>
       [n.textContent, Number((n.style.gridRow || "1 / span 1").split("span")[1])]),
     chosen: chips.flatMap((n, t) => (n.ariaChecked === "true" ? [t] : [])),
@@ -189,7 +189,7 @@ def translation_stepper(root, s):
     right(seen["at"] == f"{s['step']} written", seen["at"])
     words = [name[n] for n in path]
     cross, _ = inside(characters, path, "cross", s["layer"], s["head"])
-    bridge(seen, characters, words, cross)
+    bridge(seen, characters, words, cross, beam)
     told = [[word, n == len(words), False] for n, word in enumerate(["<bos>", *words])]
     for place, word in s["overruled"]:
         if not beam and place <= len(words) and words[place - 1] == word:
@@ -226,8 +226,11 @@ def translation_stepper(root, s):
             (whole, score) if beam else None)  # fmt: skip
 
 
-def bridge(seen, characters, words, cross):
+def bridge(seen, characters, words, cross, beam):
     """The characters, the words, the ink between them, and the numbers of the word that is chosen."""
+    right(seen["bridged"] != beam, "a search has its tree, and no ink")
+    if beam:
+        return
     T, S = cross.shape
     on = T - 1
     right(seen["left"] == characters and seen["right"] == words, f"other words: {seen['right']}")
@@ -475,9 +478,10 @@ def told_of(seen, s, words, cross, characters, now, path, won):
                 f" ({gloss})" if gloss and size == 1 else f" of {word} ({gloss})" if gloss else ""
             )
         at += size
+    meaning = r"(?: of \S+)?(?: \([^)]*\))?" if won else re.escape(meaning)  # a search shows no glosses
     who = f"Head {s['layer']}.{s['head']}" if s["head"] else f"Layer {s['layer']}"
     looked = re.search(
-        rf"{re.escape(who)} looked most at {characters[best]}{re.escape(meaning)} with ([\d.]+\d)\.",
+        rf"{re.escape(who)} looked most at {characters[best]}{meaning} with ([\d.]+\d)\.",
         said,
     )
     right(

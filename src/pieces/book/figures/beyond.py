@@ -100,10 +100,10 @@ def costs() -> Table:
     record = measured.record_of("associative_recall")["cost"]
     by = {(row["mixer"], row["S"]): row for row in record}
     sides = {"softmax": "cache", "linear": "square", "scan": "scan"}
-    rows = []
-    for S in sorted({S for _, S in by}):
-        kept = [by[name, S]["numbers"] for name in sides]
-        rows.append([f"{S:,}", *kept, *(by[name, S]["median"] for name in sides)])
-    heads = ["words", *sides.values(), *(f"time, {name}" for name in sides.values())]
-    caption = "Numbers that a layer keeps, and its time for one more word: the cache's at 256 is 1."
-    return table(rows, heads, digits=[0, 0, 0, 0, 1, 1, 1], caption=caption)
+    rows = [
+        [f"{S:,}", by["softmax", S]["numbers"], *(by[name, S]["median"] for name in sides)]
+        for S in sorted({S for _, S in by})
+    ]
+    heads = ["words", "numbers in the cache", *(f"time, {name}" for name in sides.values())]
+    caption = "A layer's time for one more word, as a multiple of the cache's at 256."
+    return table(rows, heads, digits=[0, 0, 1, 1, 1], caption=caption)

@@ -72,7 +72,7 @@ export function beamTree(view, { say, word }) {
       svg.style.height = `${(100 * rows.length) / (search.steps.length + 1)}%`;
       svg.replaceChildren(...rows.slice(1).flatMap((row, n) => row.map((one) => {
         const [x, to] = [rows[n][one.from].x, one.x].map((v) => (100 * v).toFixed(2));
-        const d = `M${x} ${n + 0.82}C${x} ${n + 1.05} ${to} ${n + 0.95} ${to} ${n + 1.18}`;
+        const d = `M${x} ${n + 0.84}C${x} ${n + 1.05} ${to} ${n + 0.95} ${to} ${n + 1.16}`;
         return h("path", { ...marks(one), d });
       })));
     },

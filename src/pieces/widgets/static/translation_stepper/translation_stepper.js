@@ -116,7 +116,7 @@ async function render({ model: traits, el }) {
   which.append(passes);
   const looks = h("div", { class: "p-look" }, which, ...Object.values(maps).map(({ pane }) => pane));
   view.controls.after(field.box, stage, line, yours.box, view.sentence);
-  view.panes.append(ink.pane, next.pane, branching.pane, tree.pane);
+  view.panes.append(ink.pane, next.pane, tree.pane, branching.pane);
   view.panes.after(looks);
   fromPerfect({ sentence: looks }, model);
 
@@ -180,7 +180,8 @@ async function render({ model: traits, el }) {
     field.draw(reading);
     width.show(beam);
     [stage, line, looks].forEach((part) => { part.hidden = empty; });
-    [ink, next, branching, tree].forEach(({ pane }) => { pane.hidden = empty; });
+    [next, branching, tree].forEach(({ pane }) => { pane.hidden = empty; });
+    ink.pane.hidden = empty || beam; // a search has its tree there, and the map below the weights
     if (empty) {
       [...Object.values(maps), branching, tree].forEach((one) => one.draw(null));
       next.draw([]);
@@ -201,7 +202,7 @@ async function render({ model: traits, el }) {
     tell(is);
     yours.draw(overruled.map((one) => ({ place: one[0], word: one[1], why: whyNot(is, one) })),
       beam ? WORDS.unused : "", text(traits, "text"));
-    ink.draw({ groups, rows: path.map(name), values: cross });
+    if (!beam) ink.draw({ groups, rows: path.map(name), values: cross });
     const rows = beam ? [] : rowsOf(is);
     next.draw(rows);
     branching.draw(beam ? found.steps[step] : null);
