@@ -112,7 +112,9 @@ test-package: $(READY) $(WEIGHTS) $(TSC) browser
 	$(PYTEST) -q $(BESIDE) --ignore=tests/book --ignore=tests/live
 
 test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own tests, and those of all widgets on it (NAME=MaskExplorer)
-	@test -f "$(ROOM)/faults.yaml" || { echo "NAME=$(NAME): the name of a widget's class, such as NAME=MaskExplorer"; exit 1; }
+	@grep -q "import $(NAME) as $(NAME)$$" src/pieces/widgets/__init__.py || \
+	  { echo "NAME=$(NAME): the name of a widget's class, such as NAME=MaskExplorer"; exit 1; }
+	@test -f "$(ROOM)/faults.yaml" || { echo "NAME=$(NAME): its faults are missing, $(ROOM)/faults.yaml"; exit 1; }
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types
 	$(PYTEST) -q $(BESIDE) $(ROOM) tests/widgets/test_*.py -k "$(NAME) or $(notdir $(ROOM))"
 

@@ -217,7 +217,7 @@ def step_of_scan(S: int) -> tuple[Work, int]:
     return lambda: layer.recurrent(x, state=state), state.numel()
 
 
-# The largest cache comes last: what is timed right after it waits for the memory that it gives back.
+# The largest cache is last: what is timed right after it waits for the memory it gives back.
 STEPS_OF = {"linear": step_of_linear, "scan": step_of_scan, "softmax": step_of_softmax}
 
 

@@ -77,6 +77,8 @@ def heights(page: Path) -> str:
         chromium = playwright.chromium.launch(executable_path=browser, args=list(ARGUMENTS))
         for width in WIDTHS:
             with opened(chromium, page.as_uri(), width=width) as shown:
+                if shown.record.errors or not shown.locator(".pieces-live .pieces").count():
+                    return f"It does not come alive: {'; '.join(shown.record.errors) or 'no error is told'}"
                 free, used = space(shown.locator(".pieces-live"))
                 note = "" if -60 < free - used < 100 else f"   {free - used:+.0f}: mend its style"
                 lines.append(f"  {width:10}   {used:6.0f}   {free:8.0f}{note}")

@@ -43,7 +43,12 @@ def on_the_map(index, number):
     """Return the part and the title that the front page has for a chapter still to come."""
     line = re.search(rf"^{number} · (.+?) \[to come\]", index, flags=re.M)
     if line is None:
-        sys.exit(f"index.md has no chapter {number} that is to come: is it written already?")
+        sys.exit(
+            f"index.md has no chapter {number} that is to come. If it is not written yet, put it "
+            f"on the map there first, as two lines:\n\n"
+            f"{number} · Its title [to come]{{.front-soon}}\n"
+            ": One sentence: what it begins with."
+        )
     return re.findall(r"^### (.+)$", index[: line.start()], flags=re.M)[-1], line[1]
 
 
@@ -106,6 +111,8 @@ def main(name, root=ROOT):
     listing = listed(toc.read_text(encoding="utf-8"), captions, part, f"{number} · {title}", name)
     toc.write_text(listing, encoding="utf-8")
     run(path)
+    if f"\n{parts[1]} = " not in (book / "thread.toml").read_text(encoding="utf-8"):
+        print(f"thread.toml has no part of the model for chapter {number} yet: add a line")
     print(f"registered in {toc.name} and on the map of {index.name}; now replace what is marked ✎")
 
 

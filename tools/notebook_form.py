@@ -168,4 +168,6 @@ if __name__ == "__main__":
     work = link if "--links" in sys.argv else run
     for name in sys.argv[1:]:
         if name != "--links":
+            if not Path(name).is_file():
+                sys.exit(f"{name}: no such file; name one such as chapters/02_input.ipynb")
             work(Path(name))

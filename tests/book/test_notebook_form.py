@@ -118,6 +118,13 @@ def test_nothing_is_left_of_the_draft(notebook):
     assert not [cell.source for cell in notebook.cells if "✎" in cell.source]
 
 
+@pytest.mark.parametrize("room", ["src/pieces/book", "tests/chapters", "tests/exercises"])
+def test_nothing_beside_the_chapters_is_left_of_a_draft(room):
+    files = [path for path in (ROOT / room).rglob("*") if path.suffix in (".py", ".toml", ".svg")]
+    assert len(files) > 15
+    assert not [path.name for path in files if "✎" in path.read_text(encoding="utf-8")]
+
+
 def test_ids_are_unique_and_stable(notebook):
     ids = [cell.id for cell in notebook.cells]
     assert ids == [f"cell-{number:03d}" for number in range(len(ids))]

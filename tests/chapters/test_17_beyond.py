@@ -213,8 +213,8 @@ def test_costs():
     says(NAME, "16,640 in all, and the scan 16 for each of 256 features, 4,096 in all.")
     says(
         NAME,
-        "There the three take about the same time, within 10 %, and a step of the square or the scan "
-        "takes no longer when more has been read.",
+        "There the three take about the same time, within 10 %, and a step of the square or the "
+        "scan takes no longer when more has been read.",
     )
     for name in ("linear", "scan"):
         times = [row["median"] for (mixer, _), row in by.items() if mixer == name]

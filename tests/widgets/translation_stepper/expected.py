@@ -478,7 +478,9 @@ def told_of(seen, s, words, cross, characters, now, path, won):
                 f" ({gloss})" if gloss and size == 1 else f" of {word} ({gloss})" if gloss else ""
             )
         at += size
-    meaning = r"(?: of \S+)?(?: \([^)]*\))?" if won else re.escape(meaning)  # a search shows no glosses
+    meaning = (
+        r"(?: of \S+)?(?: \([^)]*\))?" if won else re.escape(meaning)
+    )  # a search shows no glosses
     who = f"Head {s['layer']}.{s['head']}" if s["head"] else f"Layer {s['layer']}"
     looked = re.search(
         rf"{re.escape(who)} looked most at {characters[best]}{meaning} with ([\d.]+\d)\.",
