@@ -45,13 +45,14 @@ PAPER = {"format": "A4", "print_background": True, "scale": 0.78, "prefer_css_pa
 STYLE = """.bd-header-article, .prev-next-area, .bd-footer, .bd-sidebar-primary, .front-hint,
   .bd-sidebar-secondary, .here-strip, #jb-print-toc { display: none !important; }"""
 PLAIN = """<meta charset="utf-8"><style>
-  @page { margin: 0 } body { margin: 0; font-family: "Inter", "Helvetica", sans-serif; }
+  @page { margin: 0 } body { margin: 0; font-family: "Book Inter", "Helvetica", sans-serif; }
   main { padding: 30mm 22mm; } h1 { font-size: 34pt; margin: 0 0 6mm; } img { width: 100%; }
   .sheet { height: 296mm; position: relative; break-after: page; }
   .sheet span { position: absolute; bottom: 8mm; width: 100%; text-align: center; color: #555;
     font-size: 9pt; }
   ol { list-style: none; padding: 0; } li { display: flex; gap: 3mm; padding: .7mm 0; }
-  li i { flex: 1; border-bottom: 1px dotted #999; } h2 { font-size: 12pt; margin: 4mm 0 .5mm; }
+  li i { flex: 1; border-bottom: 1px dotted #999; } h2 { font-size: 11pt; margin: 3mm 0 .5mm; }
+  .contents { padding: 16mm 22mm; font-size: 10.5pt; } .contents h1 { font-size: 26pt; margin: 0; }
 </style>"""
 
 
@@ -85,7 +86,9 @@ def on_paper(page: Page, name: str, part: str) -> Leaf:
 
 def printed(page: Page, body: str) -> PdfReader:
     """Print a page of our own, to the edges."""
-    page.set_content(PLAIN + body, wait_until="load")
+    face = (SITE / "_static" / "face.css").read_text(encoding="utf-8")
+    page.set_content(f"{PLAIN}<style>{face}</style>{body}", wait_until="load")
+    page.evaluate("document.fonts.ready.then(() => true)")
     return PdfReader(io.BytesIO(page.pdf(format="A4", print_background=True)))
 
 
@@ -98,7 +101,7 @@ def contents(leaves: list[Leaf], starts: dict[str, int]) -> str:
             lines.append(f"<h2>{html.escape(part)}</h2>")
         title, at = html.escape(leaf.title), starts[leaf.name] + 1
         lines.append(f"<li>{title}<i></i>{at}</li>")
-    return f"<main><h1>Contents</h1><ol>{''.join(lines)}</ol></main>"
+    return f'<main class="contents"><h1>Contents</h1><ol>{"".join(lines)}</ol></main>'
 
 
 def cover() -> str:

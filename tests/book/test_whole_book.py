@@ -28,6 +28,19 @@ def test_the_contents_name_the_sheets_on_which_pages_begin(paper):
         assert title in " ".join(paper.pages[number - 1].extract_text().split())
 
 
+def test_the_contents_of_the_whole_book_stand_on_one_sheet(chromium, site):
+    page = chromium.new_page()
+    titles = [
+        (name, re.search(r"<title>(.*?) &#8212; ", (site / f"{name}.html").read_text())[1], part)
+        for name, part in whole_book.listed()
+    ]
+    leaves = [whole_book.Leaf(name, f"00 · {title}", part, None) for name, title, part in titles]
+    body = whole_book.contents(leaves, {name: 333 for name, *_ in titles})
+    (sheet,) = whole_book.printed(page, body).pages
+    assert sheet.extract_text().count("334") == len(titles) > 25
+    page.close()
+
+
 def test_each_sheet_after_the_cover_has_its_number(paper):
     for n, sheet in enumerate(paper.pages):
         assert (sheet.extract_text().split()[-1] == str(n + 1)) == (n > 0)
