@@ -213,7 +213,7 @@ def test_costs():
     says(NAME, "16,640 in all, and the scan 16 for each of 256 features, 4,096 in all.")
     says(
         NAME,
-        "There the three take about the same time, within 10 %, and a step of the square or the "
+        "At 256 the three take about the same time, within 10 %, and a step of the square or the "
         "scan takes no longer when more has been read.",
     )
     for name in ("linear", "scan"):
