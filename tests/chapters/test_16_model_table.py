@@ -153,7 +153,7 @@ def test_where_the_parameters_are():
         NAME,
         f"in LLaMA-2 it is {100 * share('LLaMA-2', 'attention'):.0f} %: its 64 query heads share 8 "
         f"key-value heads, and its networks are larger. Unshared, it would be {apart:.0f} %.",
-        f"and {100 * share('PaLM', 'feed-forward'):.0f} % of the model are feed-forward networks",
+        f"and {100 * share('PaLM', 'feed-forward'):.0f} % of the model is feed-forward networks",
         f"{counted('Gopher')['positions'] / 1e9:.1f} billion parameters in Gopher",
         f"It is {100 * words_of('GPT-3') / counted('GPT-3')['total']:.1f} % of GPT-3, and 9 % of "
         "Gemma and of Baichuan-2, with a twentieth and a thirteenth of the parameters.",

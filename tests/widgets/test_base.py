@@ -246,6 +246,8 @@ class TestAlone:
         with bench.show(example(name), twice=True) as page:
             stands(page, 2)
             for control in visible(page.locator(".pieces").first, "input[type=range], select"):
+                if not control.is_visible():
+                    continue  # the one before has put it away
                 press(control)
                 one, two = painted(page, f"() => [0, 1].map({PICTURE_AT})")
                 assert plain(one) == plain(two)

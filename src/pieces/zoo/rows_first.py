@@ -195,7 +195,7 @@ FIRST: tuple[Row, ...] = (
         feed_forward="GeGLU by tanh",
         differences={
             "norm": "blank; built pre-norm RMSNorm, as in T5",
-            "position": "the relative encoding is T5's: one bias a bucket and head",
+            "position": "the relative encoding is T5's: one bias per bucket and head",
             "head_dim": "128, not D / H = 64",
         },
     ),

@@ -38,7 +38,7 @@ OTHER: tuple[Row, ...] = (
         norm_eps=1e-6,
         differences={
             "n_layers": "24 in the encoder and 24 in the decoder",
-            "position": "the relative encoding is T5's: one bias a bucket and head",
+            "position": "the relative encoding is T5's: one bias per bucket and head",
             "head_dim": "128, not D / H = 8",
         },
         published=PublishedCount(11_307_321_344, WEIGHTS),

@@ -107,7 +107,8 @@ def rows_of(s):
         text = " ".join([name, str(own["year"]), row.printed.category, *words])
         text = (text + (" ours" if row.ours else "")).lower()
         fits = all(s[c] in ("any", own[c] or "blank") for c in COLUMNS)
-        if fits and all(part in text for part in s["find"].lower().split()):
+        size = short(own["size"]).replace(" ", "").lower()
+        if fits and all(part in text or part == size for part in s["find"].lower().split()):
             found.append(name)
     if not s["by"] or s["view"] != "table":
         return found

@@ -6,7 +6,7 @@ import pytest
 from oracle import check, recorded
 from trials import trials
 
-from browser import put, said, state
+from browser import PAINTED, put, said, state
 from pieces.widgets import ModelTable
 from pieces.widgets.model_table import facts
 from pieces.zoo import MODEL_TABLE, OUR_MODELS, build
@@ -104,6 +104,18 @@ def test_searches_key_by_key(bench):
         check(page, widget)
         page.get_by_role("button", name="Show all").press("Enter")
         assert state(page, widget)["find"] == field.input_value() == ""
+        check(page, widget)
+
+
+def test_a_size_is_found_as_prose_writes_it_and_no_larger_one_with_it(bench):
+    with recorded(bench, ModelTable()) as page:
+        page.locator(".p-find").press_sequentially("7B")
+        page.evaluate(PAINTED)
+        names = page.locator("tbody tr th").all_inner_texts()
+        assert any("Mistral" in name for name in names)
+        assert not any("GPT-3" in name or "LaMDA" in name for name in names)
+    widget = ModelTable(find="7b")
+    with recorded(bench, widget) as page:
         check(page, widget)
 
 

@@ -1,5 +1,6 @@
 /** The rows that Python counted: read whatever stands in the trait, filtered and told in words. */
 import { clamp } from "../kit/kit.js";
+import { short } from "../kit/parts.js";
 
 export const COLUMNS = ["norm", "position", "activation"];
 export const SIZES = ["n_layers", "n_heads", "n_kv_heads", "head_dim", "d_model", "d_ff", "vocab_size"];
@@ -45,12 +46,13 @@ export function rowOf(one, source) {
 }
 
 /** Whether a row has what is looked for: each typed word somewhere, and the word chosen in each column.
- *  A star finds what is not as printed. */
+ *  A size is found as a whole, "7B"; a star finds what is not as printed. */
 export function fits(row, { find, ...chosen }) {
   const { model } = row;
   const text = [row.name, row.year, model.category, ...COLUMNS.map((name) =>
     `${row[name] ?? BLANK}${row.changed[name] ? "*" : ""}`),
     model.ours ? "ours" : ""].join(" ").toLowerCase();
-  return find.toLowerCase().split(/\s+/).every((part) => text.includes(part))
+  const size = short(row.size).replace(/\s/u, "").toLowerCase();
+  return find.toLowerCase().split(/\s+/).every((part) => text.includes(part) || part === size)
     && COLUMNS.every((name) => chosen[name] === "any" || chosen[name] === (row[name] ?? BLANK));
 }
