@@ -48,13 +48,16 @@ def decoded(name: str, text: str, overruled: tuple[tuple[int, str], ...] = ()) -
     return Decoded(read, [task.vocabulary[n] for n in ids[1:]], sure)
 
 
-def searched(name: str, text: str, n_beams: int) -> list[str]:
-    """Return the words of the best candidate of a beam search."""
-    task, read = load(name).task, decoded(name, text).characters
+@functools.lru_cache(maxsize=64)
+def searched(name: str, text: str, n_beams: int) -> tuple[list[str], int]:
+    """Return the words of the best candidate of a beam search, and how many steps it takes."""
+    model, task, read = load(name).model, load(name).task, decoded(name, text).characters
     source = torch.tensor([[task.ids[one] for one in read]])
     given = {"start_id": task.bos_id, "eos_id": task.eos_id}
-    ids, _ = beam_search(load(name).model, source, MOST, n_beams=n_beams, **given)
-    return [task.vocabulary[n] for n in ids[0, 1:].tolist() if n != task.eos_id]
+    with record(model, outputs=["decoder"]) as trace:
+        ids, _ = beam_search(model, source, MOST, n_beams=n_beams, **given)
+    words = [task.vocabulary[n] for n in ids[0, 1:].tolist() if n != task.eos_id]
+    return words, len(trace.calls("decoder"))
 
 
 def cross_weights(name: str, text: str, layer: int, head: int) -> tuple[Decoded, Tensor]:
@@ -140,8 +143,8 @@ class TranslationStepper(TrainedModelWidget):
         characters = len(decoded(name, text).characters)
         if state.get("search") != "beam" or not characters:
             return max(1, characters)
-        tokens = len(searched(name, text, state.get("n_beams", 3))) + 2  # where it begins and ends
-        return max(7, characters) + round(1.5 * tokens)
+        _, steps = searched(name, text, state.get("n_beams", 3))
+        return round(1.41 * (steps + 1))
 
     def describe(self) -> str:
         """Return the translation, and what is chosen at this step."""
@@ -149,7 +152,7 @@ class TranslationStepper(TrainedModelWidget):
         if self.model_name == OWN or not decoded(self.model_name, self.text).characters:
             return said
         if self.search == "beam":
-            words = searched(self.model_name, self.text, self.n_beams)
+            words, _ = searched(self.model_name, self.text, self.n_beams)
             kept = f"{self.n_beams} candidate{'s' * (self.n_beams > 1)}"
             return f"{said} and writes “{' '.join(words)}”, by a beam search with {kept}"
         overruled = tuple((place, word) for place, word in self.overruled)

@@ -110,7 +110,8 @@ class TestPython:
     def test_a_beam_search_in_words(self, n):
         names = trained.load("translator").task.vocabulary
         ids, _, _ = beams(tuple(DOUBT), n)
-        assert searched("translator", DOUBT, n) == [names[k] for k in ids if names[k] != "<eos>"]
+        words = [names[k] for k in ids if names[k] != "<eos>"]
+        assert searched("translator", DOUBT, n) == (words, len(beams(tuple(DOUBT), n)[2]))
 
     def test_its_place_is_as_high_as_its_text(self):
         rows = [
