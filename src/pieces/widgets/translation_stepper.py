@@ -136,7 +136,7 @@ class TranslationStepper(TrainedModelWidget):
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
-        """Return how many characters are read; a search has a tree below, of higher rows."""
+        """Return how many characters are read; of a search, how high its tree is in such rows."""
         name, text = state.get("model_name"), state.get("text")
         if name not in cls.models or not isinstance(text, str):
             return None
@@ -144,7 +144,7 @@ class TranslationStepper(TrainedModelWidget):
         if state.get("search") != "beam" or not characters:
             return max(1, characters)
         _, steps = searched(name, text, state.get("n_beams", 3))
-        return round(1.41 * (steps + 1))
+        return round(2.4 / 1.7 * (steps + 1))  # rem: a row of the tree, and one of characters
 
     def describe(self) -> str:
         """Return the translation, and what is chosen at this step."""
