@@ -8,24 +8,36 @@ const WORDS = {
 };
 
 /**
- * Do something once in the next frame, however often it is asked for. A page in the background has
- * no frames.
+ * Do something once in each frame, however often it is asked for. The first time it is done as soon as the
+ * event is over, and the page is laid out: so the wait for the frame is used. (A timer would come too late:
+ * after an input Chromium puts timers off until the frame.) What is asked for after that is done in the
+ * frame. A page in the background has no frames.
  */
 export function oncePerFrame(work) {
-  let frame = 0;
-  let timer = 0;
-  const cancel = () => {
-    cancelAnimationFrame(frame);
-    clearTimeout(timer);
-    frame = timer = 0;
+  let [frame, due] = [0, false];
+  const run = () => {
+    if (!due) return;
+    due = false;
+    work();
   };
-  const run = () => { cancel(); work(); };
+  const onFrame = () => {
+    frame = due ? requestAnimationFrame(onFrame) : 0;
+    run();
+  };
+  const early = () => { run(); void document.body.offsetHeight; };
   return {
-    cancel,
+    cancel() {
+      cancelAnimationFrame(frame);
+      [frame, due] = [0, false];
+    },
     ask() {
-      if (frame || timer) return;
-      if (document.hidden) timer = setTimeout(run);
-      else frame = requestAnimationFrame(run);
+      if (due) return;
+      due = true;
+      if (document.hidden) queueMicrotask(run);
+      else if (!frame) {
+        frame = requestAnimationFrame(onFrame);
+        queueMicrotask(early);
+      }
     },
   };
 }
