@@ -128,7 +128,9 @@ def same_answers(root, shown, memory, asked):
     own = [n for n in order if memory.pairs[n][1] == memory.truth(asked)][:1]
     listed = list(dict.fromkeys([*own, *order]))[:ROWS]
     right(shown["heads"] == ["word", "attention", "linear attention"], shown["heads"])
-    series = [([float(one[n]) for n in listed], None, True, 2) for one in (cache, state)]
+    both = [[float(one[n]) for n in listed] for one in (cache, state)]
+    top = max(map(abs, both[0] + both[1]))  # one length is one number in both columns
+    series = [(row, top, True, 2) for row in both]
     same_bars(root, [memory.pairs[n][1] for n in listed], series)
 
 
@@ -146,6 +148,8 @@ def same_curves(root, shown, known, step):
         told = [text.rsplit(maxsplit=1)[-1] for text in shown["key"]]
         fits = [says(a, b / step, 3) for a, b in zip(told, known[step - 1], strict=True)]
         right(all(fits), shown["key"])
+    else:
+        right(shown["key"] == ["attention", "linear attention"], f"nothing read: {shown['key']}")
 
 
 def same_words(said, memory, asked, size, pairs, known):

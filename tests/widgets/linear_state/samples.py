@@ -11,12 +11,17 @@ def type_a_pair(page):
     field.fill("Jo blue, Al red, Mia hat")
 
 
+def go_back(page):
+    page.get_by_role("slider", name="Pairs read").press("Home")
+
+
 # A widget, and what a reader does with it.
 PICTURES = {
     "a few": (lambda: LinearState(), None),
     "many": (lambda: LinearState(step=14, asked=1), None),
     "small": (lambda: LinearState(step=9, asked=3, size=5), None),
     "none": (lambda: LinearState(step=0), None),
+    "gone back": (lambda: LinearState(step=3), go_back),
     "empty": (lambda: LinearState(text="", step=4), None),
     "twice": (lambda: LinearState(text=TWICE, step=5, asked=1), None),
     "too many": (lambda: LinearState(text=MANY, step=24, asked=24, size=3), None),

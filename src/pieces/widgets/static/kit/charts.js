@@ -21,8 +21,9 @@ const beside = (x, name, right) => (x + 5 + 6.5 * name.length > right ? { x: x -
 
 /**
  * `draw({ x, series, at, marks, high })`: `x` rises and is shared; a series has `y`, or `runs` (thin, their
- * median thick), and perhaps `ghost`, what it was before. `at` sets the cursor to a value of x; `marks` are
- * { x or y, name }, one of y perhaps named `below` its line; the axis reaches `high` at least.
+ * median thick), and perhaps `ghost`, what it was before. `at` sets the cursor to a value of x, null takes it
+ * away; `marks` are { x or y, name }, one of y perhaps named `below` its line; the axis reaches `high` at
+ * least.
  * @param {Object} frame
  * @param {{caption: string, xTitle: string, yTitle: string, logX?: boolean, logY?: boolean, height?: number,
  *   digits?: number, low?: number, high?: number, read?: (index: number|null) => void}} options
@@ -189,7 +190,7 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
         return;
       }
       data = { ...next, series: next.series.map((s) => (s.runs ? { ...s, middle: median(s.runs) } : s)) };
-      if (data.at !== undefined && data.at !== null) cursor = settled = nearest(data.x, data.at);
+      if (data.at !== undefined) cursor = settled = data.at === null ? null : nearest(data.x, data.at);
       if (cursor >= data.x.length) cursor = settled = null;
       svg.setAttribute("aria-valuemax", String(Math.max(0, data.x.length - 1)));
       svg.setAttribute("aria-description", text.size(data.series.length, data.x.length));

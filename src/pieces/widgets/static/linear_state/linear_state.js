@@ -152,8 +152,10 @@ function render({ model, el }) {
     const order = pairs.map((_, n) => n).sort((a, b) => found.scores[1][b] - found.scores[1][a]);
     const own = order.filter((n) => pairs[n].thing === found.truth);
     const shown = [...new Set([...own.slice(0, 1), ...order])].slice(0, ROWS);
+    const series = found.scores.map((scores) => ({ values: shown.map((n) => scores[n]) }));
+    const top = Math.max(...series.flatMap(({ values: row }) => row.map(Math.abs)));
     answers.draw({ names: shown.map((n) => pairs[n].thing), focus: 0,
-      series: found.scores.map((scores) => ({ values: shown.map((n) => scores[n]) })) });
+      series: series.map((one) => ({ ...one, top })) });
     const { name } = pairs[asked];
     const [first, second] = found.said;
     const told = found.right.every(Boolean) ? WORDS.both(name, first)
