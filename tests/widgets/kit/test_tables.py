@@ -62,11 +62,16 @@ class TestTable:
         page.evaluate(TABLE, [ROWS, {}])
         size = page.get_by_role("button", name="size")
         head = page.locator("th", has=size)
-        for order, said in ((["c", "b10", "b9", "a"], "descending"), (["b9", "b10", "c", "a"], "ascending"),
-                            (["b10", "b9", "a", "c"], "none")):  # fmt: skip
+        voice = page.locator(".p-pane-table [role=status]")
+        for order, way, said in (
+            (["c", "b10", "b9", "a"], "descending", "Sorted by size, largest first"),
+            (["b9", "b10", "c", "a"], "ascending", "Sorted by size, smallest first"),
+            (["b10", "b9", "a", "c"], "none", "In the order it came in"),
+        ):
             size.press("Enter")
             assert column(page) == order, "what is no number comes last"
-            assert head.get_attribute("aria-sort") == said
+            assert head.get_attribute("aria-sort") == way
+            assert voice.inner_text() == said
 
     def test_words_sort_by_the_alphabet_and_their_numbers(self, page):
         page.evaluate(TABLE, [ROWS, {}])
@@ -74,6 +79,10 @@ class TestTable:
         assert column(page) == ["a", "b9", "b10", "c"]
         page.get_by_role("button", name="norm").click()
         assert column(page, 2) == ["post", "pre", "Pre", ""]
+        voice = page.locator(".p-pane-table [role=status]")
+        assert voice.inner_text() == "Sorted by norm, from A to Z"
+        page.get_by_role("button", name="norm").click()
+        assert voice.inner_text() == "Sorted by norm, from Z to A"
 
     def test_numbers_are_written_for_people(self, page):
         page.evaluate(TABLE, [ROWS, {}])

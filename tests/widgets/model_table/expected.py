@@ -52,8 +52,9 @@ SHOWN = """(root) => {
     search: root.querySelector(".p-find").value, empty: root.querySelector(".p-controls .p-button").disabled,
     pair: ["one", "two"].map((which) => root.querySelector(`[data-trait=${which}] select`).value),
     tab: root.querySelector(".p-tab[aria-pressed=true]").dataset.view,
-    said: text(root.querySelector(".p-say")) };
+    note: text(root.querySelector(".p-note")), said: text(root.querySelector(".p-say")) };
 }"""
+PRESSES = "a model to compare it with the one you pressed before."
 
 
 @cache
@@ -270,6 +271,8 @@ def model_table(root, s):
     """Every row and its bar or every year, the two that are compared, and the sentence."""
     seen, names = root.evaluate(SHOWN), rows_of(s)
     right(seen["tab"] == s["view"], f"the tab {seen['tab']}")
+    way = f"Press a column to sort by it, {PRESSES}" if s["view"] == "table" else f"Press {PRESSES}"
+    right(seen["note"].endswith(f"DeepNorm. {way}"), f"the note: {seen['note']}")
     table = s["view"] == "table"
     right((seen["table"] is None) == (not table or not names), "which view?")
     right((seen["years"] is None) == (table or not names), "which view?")

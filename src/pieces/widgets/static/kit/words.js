@@ -59,6 +59,7 @@ export const words = {
   tables: { view: "table view" },
   table: {
     sorted: (title, down) => `Sorted by ${title}, ${down ? "largest" : "smallest"} first`,
+    spelt: (title, down) => `Sorted by ${title}, ${down ? "from Z to A" : "from A to Z"}`,
     unsorted: "In the order it came in",
   },
   parts: {

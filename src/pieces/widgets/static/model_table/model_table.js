@@ -23,8 +23,9 @@ const WORDS = {
   theirs: "; † is ours, not in the table",
   bar: (one) => partsOf(one).map(({ name: part }) => `${part} ${share(one, part)} %`).join(", "),
   note: "L layers, H heads, D width, K numbers in a head. A norm’s first word says where it stands, before "
-    + "a sublayer (Pre) or after it (Post); the second says which it is: LayerNorm, RMSNorm or DeepNorm. "
-    + "Press a column to sort by it, a model to compare it with the one you pressed before.",
+    + "a sublayer (Pre) or after it (Post); the second says which it is: LayerNorm, RMSNorm or DeepNorm. ",
+  presses: { table: "Press a column to sort by it, a model to compare it with the one you pressed before.",
+    years: "Press a model to compare it with the one you pressed before." },
   strip: "Under each count:", one: "compare", two: "with",
   count: (n, all) => `${n} of ${all} models`, asked: (all) => (all.length ? ` with ${all.join(", ")}` : ""),
   none: (n, asked) => `None of the ${n} models has ${asked.join(", ")}. Ask for less, or press `
@@ -109,7 +110,7 @@ function render({ model, el }) {
   const none = h("p", { class: "p-none" });
   const key = h("div", { class: "p-strip-key" }, h("span", {}, WORDS.strip), legend(...Object.entries(ROLES)
     .map(([part, role]) => [role, part])));
-  const note = h("p", { class: "p-note" }, WORDS.note);
+  const note = h("p", { class: "p-note" });
   const pair = h("div", { class: "p-pair" });
   for (const which of ["one", "two"]) {
     pair.append(select(view, model, which, { label: WORDS[which],
@@ -125,6 +126,7 @@ function render({ model, el }) {
     const shown = rows.filter((row) => fits(row, now));
     reset.box.disabled = Object.entries(all).every(([trait, value]) => now[trait] === value);
     const asTable = now.view === "table";
+    write(note, WORDS.note + WORDS.presses[asTable ? "table" : "years"]);
     none.hidden = shown.length > 0;
     key.hidden = table.pane.hidden = !asTable || !shown.length;
     board.pane.hidden = asTable || !shown.length;

@@ -38,7 +38,7 @@ export const WORDS = {
   treeHeads: ["step", "candidate", "sum of log-probabilities", "what became of it"],
   became: { on: "goes on", stuck: "given up", ended: "finished", open: "open", left: "left open" },
   node: (said, total, became) => `${said}: ${total}, ${became}`,
-  done: "The best that have finished", noneDone: "none yet",
+  done: "The best that have finished, at most as many as the beam is wide", noneDone: "none yet",
   score: (score, total, n) => `${score} = ${total} / ${n}`,
   kinds: [["cross", "words to characters"], ["decoder", "among the words"],
     ["encoder", "among the characters"]],
