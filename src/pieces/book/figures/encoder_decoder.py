@@ -64,17 +64,19 @@ def draw_moved(model: EncoderDecoder, task: Introductions, source: str, target: 
     words = ["<bos>", *target.split()]
     ids = (task.encode(source), task.encode(" ".join(words)))
     maps = moved(model, *ids)
-    labels = {"encoder": None, "cross": words, "decoder": words}
     titles = {
-        "encoder": "characters move\ncharacters",
-        "cross": "characters move\nwords",
-        "decoder": "words move\nwords",
+        "encoder": ("characters move\ncharacters", None, None),
+        "cross": ("characters move\nwords", words, None),
+        "decoder": ("words move\nwords", words, words),
     }
     fig, axes = plot.figure(5.4, 2.3, columns=3)
     for ax, (name, seen) in zip(axes, maps.items(), strict=True):
-        plot.heatmap(ax, seen.double(), role="query", mask=seen, rows=labels[name], digits=None)
-        ax.set_xticks([])
-        ax.set_xlabel(titles[name])
+        title, rows, columns = titles[name]
+        named = {"rows": rows, "columns": columns, "role": "query", "digits": None}
+        plot.heatmap(ax, seen.double(), mask=seen, **named)
+        if columns:
+            ax.tick_params(axis="x", rotation=90)
+        ax.set_xlabel(title)
     shares = [f"{int(seen.sum())} of {seen.numel()}" for seen in maps.values()]
     plot.show(
         fig,
