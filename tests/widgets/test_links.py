@@ -235,10 +235,48 @@ class TestProse:
             assert 40 < picture["y"] < 500
             assert page.evaluate("document.activeElement.className").startswith("pieces")
             page.get_by_role("button", name="Back to where you read").click()
+            page.wait_for_function("document.activeElement.id === 'one'")
+            page.evaluate(PAINTED)
             assert page.evaluate("scrollY") == 0
-            assert page.evaluate("document.activeElement.id") == "one"
             assert page.locator(LINE).count() == 0
             assert self.written(page) == "depth=300&view=layers", "what was set stays"
+
+    @pytest.mark.parametrize("width", [1366, 390])
+    def test_the_browsers_own_way_back_leads_there_too(self, bench, width):
+        with self.page(bench, 3000, width=width, height=768) as page:
+            address, entries = page.url, page.evaluate("history.length")
+            for turn in (1, 2):
+                page.locator("#one").click()
+                page.locator(LINE).wait_for()
+                page.wait_for_function("scrollY > 2500")
+                assert page.evaluate("history.length") == entries + 1, f"press {turn}: one entry"
+                page.go_back()
+                page.wait_for_function("document.activeElement.id === 'one'")
+                page.evaluate(PAINTED)
+                assert page.evaluate("scrollY") == 0
+                assert page.locator(LINE).count() == 0
+                assert page.url == address
+                assert self.written(page) == "depth=300&view=layers", "what was set stays"
+
+    def test_the_bars_way_back_leaves_no_entry_to_go_through_again(self, bench):
+        with self.page(bench, 3000, width=1366, height=768) as page:
+            page.locator("#one").click()
+            page.get_by_role("button", name="Back to where you read").click()
+            page.wait_for_function("document.activeElement.id === 'one'")
+            assert not page.evaluate("history.state?.pieces")
+            page.locator("#two").click()  # and another press makes the first one of it again
+            page.locator(LINE).wait_for()
+            assert page.evaluate("history.state.pieces") == 1
+
+    def test_the_bar_leads_back_from_a_heading_that_was_opened_since(self, bench):
+        with self.page(bench, 3000, width=1366, height=768) as page:
+            page.locator("#one").click()
+            page.locator(LINE).wait_for()
+            page.wait_for_function("scrollY > 2500")
+            page.evaluate("history.pushState(null, '')")
+            page.get_by_role("button", name="Back to where you read").click()
+            page.wait_for_function("document.activeElement.id === 'one'")
+            assert page.evaluate("scrollY") == 0
 
     def test_the_way_back_goes_when_the_reader_has_scrolled_back_or_on(self, bench):
         with self.page(bench, 3000, width=1366, height=768) as page:

@@ -150,7 +150,8 @@
   function offer(place, from) {
     hush();
     const [start, end] = gap();
-    const press = button(`↩ ${end - start < 240 ? WORDS.shortly : WORDS.back}`, goBack);
+    const press = button(`↩ ${end - start < 240 ? WORDS.shortly : WORDS.back}`,
+      () => (entry() === from.entry ? history.back() : goBack()));
     press.setAttribute("aria-label", WORDS.back);
     const middle = Math.max((start + end) / 2, start + 44); // on a narrow phone over one of the bar's buttons
     note = made("div", { class: "pieces-bar p-bar-back",
@@ -169,6 +170,20 @@
     hush();
     window.scrollBy({ top: box(link).top - at });
     link.focus({ preventScroll: true });
+  }
+  /** The browser's own way back, and a phone's gesture, lead to where the reader read, not off the page:
+   *  each way there is an entry of its history. */
+  const entry = () => history.state?.pieces ?? 0;
+  function entered() {
+    history.pushState({ ...history.state, pieces: entry() + 1 }, "");
+    return entry();
+  }
+
+  /** Whether a link will not be seen once the page is scrolled to `y`. */
+  function outOfSight(link, y) {
+    const end = Math.min(Math.max(y, 0), document.documentElement.scrollHeight - innerHeight);
+    const later = box(link).top + scrollY - end;
+    return later < HEADER || later > innerHeight - 20;
   }
 
   const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -269,6 +284,8 @@
       await frames();
     }
     const to = target(root, link ? changes(root, before) : []);
+    const away = to !== null && link && outOfSight(link, to);
+    if (away) from.entry = entered();
     if (to !== null) window.scrollTo({ top: to, behavior: link && !calm() ? "smooth" : "instant" });
     if (values) light(place);
     if (to !== null || !link) {
@@ -276,11 +293,8 @@
       root.focus({ preventScroll: true });
     }
     if (refused) tell(WORDS.refused(refused));
-    else if (to !== null && link) {
-      const end = Math.min(Math.max(to, 0), document.documentElement.scrollHeight - innerHeight);
-      const later = box(link).top + scrollY - end;
-      if (later < HEADER || later > innerHeight - 20) offer(place, from);
-    } else if (link && !left) hush();
+    else if (away) offer(place, from);
+    else if (link && to === null && !left) hush();
   }
 
   async function copy(place, press) {
@@ -323,6 +337,7 @@
   addEventListener("scroll", passed, { passive: true });
   const arrive = () => { if (location.hash.startsWith(MARK)) follow(location.hash); };
   addEventListener("hashchange", arrive);
+  addEventListener("popstate", () => { if (left && entry() < left.entry) goBack(); });
   const begin = () => {
     document.querySelectorAll('.pieces-live[data-state="live"]').forEach(equip);
     arrive();
