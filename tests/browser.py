@@ -59,8 +59,10 @@ FREE = """(all) => [...all.keys()].filter((at) => {
   return width && height && all[at].checkVisibility({ visibilityProperty: true })
     && !all[at].matches(":disabled, [aria-disabled=true]");
 })"""
+# Each widget has failed, or is alive and two frames old: its place is then as high as it is.
 SETTLED = """() => [...document.querySelectorAll(".pieces-live[data-widget]")]
-  .every((place) => ["live", "failed"].includes(place.dataset.state))"""
+  .every(({ dataset: { state, settled } }) =>
+    state === "failed" || (state === "live" && settled !== undefined))"""
 # How high a widget's place is while it waits, and how high the widget is then.
 SPACE = """(place) => {
   const held = place.style.minHeight;
@@ -81,8 +83,8 @@ STATE = """(id) => {
 # A widget may stand in a fold of the page: a reader opens it.
 UNFOLD = """() => document.querySelectorAll("details:has(.pieces-live)")
   .forEach((fold) => { fold.open = true; })"""
-# Two frames: the first paints what an input changed, the second comes after it.
-PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+# A frame, and what comes after it: the frame draws what is left of what an input changed.
+PAINTED = "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))"
 
 
 def space(place: Locator) -> tuple[float, float]:
@@ -163,7 +165,6 @@ def opened(
         page.add_init_script(init)
     page.goto(url, wait_until="load")
     page.wait_for_function(SETTLED)
-    page.evaluate(PAINTED)
     try:
         yield page
     finally:

@@ -1,6 +1,7 @@
 """What MaskExplorer has to show for its traits, by torch and `pieces`, never by the page."""
 
 import re
+from functools import cache
 
 import torch
 from drawn_numbers import gaussian
@@ -12,6 +13,7 @@ from pieces.attention import masked_softmax
 from pieces.widgets import MaskExplorer
 from pieces.widgets.mask_explorer import KINDS
 
+SIZES = ("T", "window", "dilation", "n_global", "prefix_len", "length", "side")
 ARCS = """(stage) => {
   const box = stage.getBoundingClientRect();
   const words = [...stage.querySelectorAll(".p-chip")];
@@ -170,14 +172,19 @@ def same_reasons(root, drawn, s, names, mask, plain, weights):
         right(said == wanted, f"{said!r}, not {wanted!r}")
 
 
+@cache
+def alone(kind, *given):
+    """One of the masks in force, by itself."""
+    return MaskExplorer(kind=kind, **dict(zip(SIZES, given, strict=True))).unflipped()
+
+
 def why(s, plain, i, j):
     """Which rule hides a key: the first of the two masks in force that does."""
     if plain[i, j]:
         return "you closed this cell"
     both = [s["kind"], s["also"]] if s["also"] != "none" else [s["kind"]]
-    given = {name: s[name] for name in ("T", "window", "dilation", "n_global", "prefix_len",
-                                        "length", "side")}  # fmt: skip
-    kind = next(k for k in both if not MaskExplorer(kind=k, **given).unflipped()[i, j])
+    given = tuple(s[name] for name in SIZES)
+    kind = next(k for k in both if not alone(k, *given)[i, j])
     if kind == "padding":
         return "it is padding"
     if j > i:
