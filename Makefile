@@ -31,7 +31,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-widget test-notebooks test-book test-live \
-        test-types test-gpu bench gallery picture pdf offline widget chapter lock experiment links browser clean
+        test-types test-gpu bench gallery picture pdf offline widget chapter where lock experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -87,6 +87,9 @@ widget: $(READY) ## write a page with one widget, to look at while you write it 
 
 chapter: $(READY) ## begin a chapter: all its sections, checkers, their test (NAME=07_efficient_attention)
 	@$(BIN)/python tools/new_chapter.py "$(NAME)"
+
+where: $(READY) ## say where something stands: code, style, tests, questions (NAME=RotaryClock, NAME=12)
+	@$(BIN)/python tools/where.py "$(NAME)"
 
 test: $(READY) browser ## run every test; the cheap ones first, all of them in any case
 	@$(MAKE) --no-print-directory --keep-going test-style test-types test-package test-notebooks test-book test-live

@@ -1,0 +1,63 @@
+"""`make where`: a stranger finds code, style, test, faults and questions in one step."""
+
+import subprocess
+import sys
+
+import pytest
+
+import where
+from browser import ROOT
+from pieces import widgets
+
+CHAPTERS = sorted(path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
+
+
+def answer(name):
+    """Return what the command says, as path to what it is."""
+    command = [sys.executable, str(ROOT / "tools" / "where.py"), name]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    return done, dict(lines)
+
+
+def test_a_widget_s_rooms():
+    done, rows = answer("RotaryClock")
+    assert not done.stderr
+    assert (
+        rows["src/pieces/widgets/static/rotary_clock/rotary_clock.js"] == "the widget in the page"
+    )
+    assert "style" in rows["src/pieces/widgets/static/rotary_clock/rotary_clock.css"]
+    assert rows["tests/widgets/rotary_clock/test_rotary_clock.py"] == "its tests"
+    assert "faults" in rows["tests/widgets/rotary_clock/faults.yaml"]
+    assert rows["chapters/12_positional_encoding.ipynb"] == "shows it"
+    assert "chapters/05_causal_attention.ipynb" not in rows
+
+
+@pytest.mark.parametrize("asked", ["12", "12_positional_encoding"])
+def test_a_chapter_s_rooms(asked):
+    _, rows = answer(asked)
+    assert rows["chapters/12_positional_encoding.ipynb"] == "the chapter"
+    assert "questions" in rows["src/pieces/book/questions/12_positional_encoding.toml"]
+    assert "checkers" in rows["src/pieces/book/exercises/positional_encoding.py"]
+    assert "answers" in rows["tests/chapters/test_12_positional_encoding.py"]
+
+
+@pytest.mark.parametrize("name", [*sorted(widgets.__all__), *CHAPTERS, "masks", "shapes"])
+def test_all_that_has_a_name_is_found_and_said(name):
+    stem = where.subject(name)
+    found = where.files(stem)
+    assert found
+    for path in found:
+        assert (ROOT / path).is_file()
+        assert where.told(path, stem)
+    if name in widgets.__all__:
+        kinds = {path.name for path in found}
+        assert {f"{stem}.py", f"{stem}.js", f"test_{stem}.py", "faults.yaml"} <= kinds
+
+
+def test_a_name_of_nothing_is_told_what_to_give():
+    done, rows = answer("RotaryClok")
+    assert done.returncode == 1
+    assert rows == {}
+    assert "RotaryClok" in done.stderr
+    assert "RotaryClock" in done.stderr

@@ -1,0 +1,95 @@
+"""Where something stands: `make where NAME=RotaryClock`; chapters: NAME=12; pieces: NAME=masks."""
+
+import re
+import sys
+from pathlib import Path
+
+from notebook_form import ROOT
+
+# What a file is, by its place; {0} is the subject. The first that fits says it.
+PLACES = {
+    r"chapters/[^/]*\.ipynb": "the chapter",
+    r"chapters/appendix/.*": "the page",
+    r"src/pieces/book/questions/.*": "its questions, answers, slips and hints",
+    r"src/pieces/book/figures/.*": "its figures and tables",
+    r"src/pieces/book/exercises/.*": "its checkers",
+    r"src/pieces/book/drawings/.*": "the drawing",
+    r"src/pieces/widgets/[^/]*\.py": "the widget in Python: its traits",
+    r"src/pieces/widgets/static/.*/{0}\.js": "the widget in the page",
+    r"src/pieces/widgets/static/.*\.js": "what it draws with",
+    r"src/pieces/widgets/static/.*\.css": "its style, and the height kept for it",
+    r"src/pieces/.*": "the piece",
+    r"tests/chapters/.*": "the test of its words and answers",
+    r"tests/exercises/.*": "the test of its checkers",
+    r"tests/.*/faults\.yaml": "its deliberate faults",
+    r"tests/.*/expected\.py": "what it has to show, computed apart",
+    r"tests/.*/samples\.py": "the pictures on which faults are tried",
+    r"tests/.*/test_[^/]*": "its tests",
+    r"tests/.*": "its tests",
+    r"experiments/.*": "the experiment",
+}
+KINDS = {".py", ".js", ".css", ".ipynb", ".toml", ".yaml", ".md", ".svg"}
+UNSEEN = {"__pycache__", "_build", "node_modules"}
+
+
+def subject(name: str) -> str:
+    """Return the name that files have: RotaryClock is rotary_clock, 12 is positional_encoding."""
+    numbered = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
+    for chapter in numbered:
+        number, _, rest = chapter.stem.partition("_")
+        if name in (number, number.lstrip("0"), chapter.stem):
+            return rest
+    return re.sub(r"(?<=[^A-Z_])(?=[A-Z])", "_", name).lower()
+
+
+def files(name: str) -> list[Path]:
+    """Return the files of a subject: those with its name, and those in a folder with its name."""
+    own = re.compile(rf"(?:test_)?(?:\d\d_)?{re.escape(name)}")
+    found = []
+    for top in ("chapters", "src", "tests", "experiments"):
+        for path in (ROOT / top).rglob("*"):
+            parts = path.relative_to(ROOT).parts
+            if path.suffix not in KINDS or UNSEEN & set(parts) or not path.is_file():
+                continue
+            if any(own.fullmatch(part.partition(".")[0]) for part in parts):
+                found.append(path.relative_to(ROOT))
+    return sorted(found)
+
+
+def told(path: Path, name: str) -> str:
+    """Return what a file is to its subject."""
+    fits = (
+        says
+        for place, says in PLACES.items()
+        if re.fullmatch(place.replace("{0}", re.escape(name)), path.as_posix())
+    )
+    return next(fits)
+
+
+def shown_in(name: str) -> list[Path]:
+    """Return the pages that show a widget."""
+    widget = re.compile(rf"\b{''.join(part.title() for part in name.split('_'))}\(")
+    pages = [ROOT / "index.md", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
+    shown = [page for page in pages if widget.search(page.read_text(encoding="utf-8"))]
+    return [page.relative_to(ROOT) for page in shown]
+
+
+def main(asked: str) -> None:
+    """Print each file with what it is."""
+    name = subject(asked)
+    found = files(name)
+    if not found:
+        sys.exit(
+            f"NAME={asked}: nothing in the house has this name. Give a widget's class "
+            "(RotaryClock), a chapter (12, or 12_positional_encoding), or a module (masks)."
+        )
+    rows = [(path.as_posix(), told(path, name)) for path in found]
+    if any(path.parent.name == "widgets" for path in found):
+        rows += [(page.as_posix(), "shows it") for page in shown_in(name)]
+    wide = max(len(path) for path, _ in rows)
+    for path, says in rows:
+        print(f"{path:{wide}}  {says}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")
