@@ -69,7 +69,7 @@ def recall() -> None:
     """Draw recall by number of stored pairs, a line for each seed."""
     record, found = measured.record_of("associative_recall"), recalled()
     places = range(len(record["pairs"]))
-    figure, axes = plot.figure(7.0, 3.0)
+    figure, axes = plot.figure(5.4, 3.3)
     said = []
     for name, words in NAMES.items():
         line = {"color": plot.ROLE[LOOKS[name]], "lw": 1.2, "marker": "o", "markersize": 3.5}
@@ -82,7 +82,7 @@ def recall() -> None:
     axes.plot(places, [chance] * len(places), ":", color=plot.ROLE["residual"], label="guessing")
     axes.set_xticks(places, [str(n) for n in record["pairs"]])
     axes.set(xlabel="pairs stored", ylabel="% recalled", ylim=(0, 104))
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=3)
     pairs = ", ".join(map(str, record["pairs"]))
     alt = (
         f"Per cent recalled of {pairs} pairs, a line for each of {len(run_seeds())} seeds; means. "

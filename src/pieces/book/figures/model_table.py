@@ -58,7 +58,7 @@ def headlines() -> None:
         near = abs(off(name)) < 0.035
         axes.plot([0, 100 * off(name)], [y, y], "-", color=plot.ROLE["residual"], linewidth=1)
         axes.plot(100 * off(name), y, "o", color=plot.ROLE["query" if near else "score"], ms=5)
-    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.set_yticks(range(len(names)), names, fontsize=8.5)
     axes.set(xlabel="counted against named, %")
     near = sum(abs(off(name)) < 0.035 for name in names)
     far = ", ".join(f"{name} {100 * off(name):+.1f} %" for name in names[near:])
