@@ -132,6 +132,12 @@ def test_a_link_to_the_glossary_names_a_term(chapter):
     assert [anchor for _, anchor in found if anchor not in known] == []
 
 
+def test_the_glossary_is_in_the_order_of_the_alphabet():
+    terms = re.findall(r"^## (.+)$", GLOSSARY, re.M)
+    plain = [re.sub(r"[^a-z0-9]+", " ", term.lower()) for term in terms]
+    assert plain == sorted(plain)
+
+
 def test_terms_are_read_from_the_glossary():
     known = plain_markdown.terms(GLOSSARY)
     assert known["causal-mask"] == "causal mask"

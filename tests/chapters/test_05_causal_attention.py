@@ -2,11 +2,12 @@
 
 import inspect
 import math
+import re
 
 import numpy as np
 import pytest
 import torch
-from cells import cell
+from cells import cell, cells
 from prose import says
 from trained_writers import TASK, texts, trained
 
@@ -285,3 +286,12 @@ def test_s1s_mask_is_ours():
     assert torch.equal(torch.from_numpy(upper), masks.causal(6))
     agrees = {row[0]: row[1] for row in figures.conventions().cells}
     assert list(agrees.values()) == ["yes", "yes", "no"]
+
+
+def test_the_link_that_makes_a_leak_follows_the_word_that_leaks():
+    """A cell is counted from 0, and the word that is followed from 1."""
+    text = "\n".join(one.source for one in cells(CHAPTER))
+    row, column, source = re.search(r"-3\?flips=\[\[(\d),(\d)\]\]&source=(\d)", text).groups()
+    story = re.search(r'STORY = "(.*)"', text)[1].split()
+    assert (story[int(row)], story[int(column)]) == ("cat", "big")
+    assert int(source) == int(column) + 1

@@ -108,7 +108,7 @@ class NormAxes(PieceWidget):
 
     def describe(self) -> str:
         """Return the norm, the shape and the chosen number."""
-        sizes = f"{len(self.X)} × {len(self.X[0])} numbers"
+        sizes = f"{len(self.X) // self.texts} × {len(self.X[0])} numbers"
         texts = f"{self.texts} texts of {sizes} each" if self.texts > 1 else sizes
         value = f"{self.X[self.row - 1][self.column - 1]:g}".replace("-", "−")
         at = f"row {self.row}, column {self.column}, which holds {value}"

@@ -37,6 +37,10 @@ def test_takes_any_table_and_says_it():
     )
 
 
+def test_each_of_its_texts_has_its_share_of_the_rows():
+    assert "over 2 texts of 3 × 4 numbers each" in repr(NormAxes())
+
+
 def moved_in(page, widget):
     """Return the rows and the columns in which the result has moved."""
     moved = torch.tensor(state(page, widget)["moved"]).view(-1, 2)
