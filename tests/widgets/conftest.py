@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from desk import Desk
-from playwright.sync_api import Browser, Error, Locator
+from playwright.sync_api import Browser, Error, Locator, Page
 
 from browser import PAINTED, Bench
 
@@ -64,10 +64,23 @@ def waits(act: Callable) -> Callable:
     return whole
 
 
+def told(emulate: Callable) -> Callable:
+    """Return what sets the medium, over only when one frame has found it and the next has told it."""
+
+    @functools.wraps(emulate)
+    def whole(page: Page, **media) -> None:
+        emulate(page, **media)
+        page.evaluate(PAINTED)
+        page.evaluate(PAINTED)
+
+    return whole
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _hands() -> Iterator[None]:
     """A test that reads right after a click reads the picture after it, on a slow machine too."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ACTS:
             patch.setattr(Locator, name, waits(getattr(Locator, name)))
+        patch.setattr(Page, "emulate_media", told(Page.emulate_media))
         yield
