@@ -56,7 +56,9 @@ class TestLetters:
     def test_the_notation_page_knows_its_own_and_not_the_papers(self):
         known = words.known_letters()
         assert set("BTSDHGKFVEqkvsaoxijQXW") <= known
-        assert not {"N", "xi", "rho"} & known
+        assert not {"xi", "rho"} & known
+        assert "N" in words.known_letters(17), "the size of a state space"
+        assert "N" not in words.known_letters(6), "heads are N in a paper, and H here"
 
     def test_a_letter_of_one_chapter_is_strange_in_another(self):
         assert "gamma" in words.known_letters(10)
