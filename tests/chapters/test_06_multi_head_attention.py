@@ -204,7 +204,7 @@ def test_two_heads_know_blue():
     seen = torch.stack([call["weights"][0, :, -1, place] for call in trace.values()])
     assert seen[1, 3] > 0.995
     assert seen[0].max() < 0.2
-    says(CHAPTER, f"and head 3.4, one layer later, {seen[2, 3]:.2f} of it")
+    says(CHAPTER, f"and head 3.4 then {seen[2, 3]:.2f} of it")
     sure = functools.partial(figures.chance, model, task, STORY, "blue")
     assert sure() > 0.99
     assert sure((3, 4)) > 0.99

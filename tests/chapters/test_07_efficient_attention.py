@@ -136,7 +136,7 @@ def test_the_times_told_are_those_recorded():
     )
     alone = ratio("sharing", G=1, S=16384)
     middle, low, high = (alone["rows"][part] for part in ("median", "low", "high"))
-    says(NAME, "attention 1, with 16,384 tokens and one key-value head",
+    says(NAME, "Take 16,384 tokens and one key-value head, and call 1 the time of attention",
          f"it takes {middle:.2f} (quartiles {low:.2f} and {high:.2f})",
          f"called in the usual way, takes {alone['kernel']['median']:.2f}.")  # fmt: skip
 

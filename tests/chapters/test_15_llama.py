@@ -261,7 +261,7 @@ def test_rates_that_are_too_high():
     slow = [sum(found[name][0.005]) / 2 for name in ("recommended", "none of the four")]
     says(
         NAME,
-        f"the recommended model, too, ended only {slow[0]:.2f} above the floor, and the one "
+        f"even the recommended model ended {slow[0]:.2f} above the floor, and the one "
         f"without all four {slow[1]:.2f}",
     )
 

@@ -195,7 +195,8 @@ def test_what_the_square_holds_for_its_size():
     says(
         NAME,
         "In 544 numbers a cache holds eight words, four pairs, and nothing else. The best square "
-        f"recalls about {best:.0f} of 64, and {longer:.0f} after four times the steps.",
+        f"of that size recalls about {best:.0f} of 64, "
+        f"and {longer:.0f} after four times the steps.",
     )
 
 
