@@ -24,7 +24,6 @@ PLACES = {
     r"tests/.*/faults\.yaml": "its deliberate faults",
     r"tests/.*/expected\.py": "what it has to show, computed apart",
     r"tests/.*/samples\.py": "the pictures on which faults are tried",
-    r"tests/.*/test_[^/]*": "its tests",
     r"tests/.*": "its tests",
     r"experiments/.*": "the experiment",
 }

@@ -161,7 +161,10 @@ def test_how_many_weights_round_to_0():
         k = torch.randn(400, 10, 512, generator=generator)
         zeros.append((scores.dot(q, k).softmax(-1) == 0).float().mean())
         assert (scores.dot(q.double(), k.double()).softmax(-1) > 0).all()
-    says(NAME, f"for {100 * torch.stack(zeros).mean():.1f} % of the weights if chapter 3's draws")
+    says(
+        NAME,
+        f"as {100 * torch.stack(zeros).mean():.1f} % of the weights do if the draws of chapter 3",
+    )
 
 
 def test_how_far_the_model_is_from_the_best():

@@ -3,10 +3,12 @@
 import math
 import statistics
 
+import pytest
 import torch
 from prose import says
 from twins import opened_twin
 
+from pieces.book.figures.norm_placement import streams
 from pieces.book.measured import record_of
 from pieces.widgets import Workbench
 from widgets.workbench.expected import cache_of, counts_of, operations_of, used, variants
@@ -47,12 +49,33 @@ def test_twice_the_model_and_the_same_work():
     says(PAGE, f"go from {few:,} to {counts:,}", f"of a token grow by {grown:.1f} per cent")
 
 
+# The stream behind each sublayer, from first weights as large as Xavier's rule has them.
+XAVIER = """(() => {
+  const s = probe.inSmall(bench.fitted(a.s));
+  const weights = probe.firstWeights(s, 1);
+  for (const layer of weights.layers) {
+    const parts = [layer.query, layer.key, layer.value, layer.output,
+      ...layer.experts.flatMap((one) => [one.up, one.down, ...(one.gate ? [one.gate] : [])])];
+    for (const { W, b } of parts) {
+      const other = W.length / s.d_model;
+      const into = layer.experts.some(({ down }) => down.W === W) ? other : s.d_model;
+      W.forEach((x, n) => { W[n] = x * Math.sqrt((6 * into) / (s.d_model + other)); });
+      b?.fill(0);
+    }
+  }
+  return probe.sizesAlong(s, weights).forward;
+})()"""
+
+
 def test_a_stream_that_grows(chromium):
     with opened_twin(chromium, modules=("workbench/bench", "workbench/probe")) as twin:
         ends = {place: twin("probe.looked(bench.fitted(a.s)).forward",
                             s=FIRST | {"n_layers": 12, "place": place})[-1]
                 for place in ("pre", "post", "sandwich", "deep")}  # fmt: skip
+        larger = twin(XAVIER, s=FIRST | {"n_layers": 12, "place": "pre"})[-1]
     says(PAGE, f"our draw ends at {ends['sandwich']:.1f}", f"it reaches only {ends['pre']:.1f}")
+    says(PAGE, "PyTorch's first weights, smaller than those of chapter 11")
+    assert larger == pytest.approx(float(streams().cells[1][2]), abs=0.3)  # Pre, in chapter 11
     assert torch.allclose(torch.tensor([ends["post"], ends["deep"]]), torch.ones(2), atol=1e-3)
 
 

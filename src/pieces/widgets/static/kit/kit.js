@@ -75,9 +75,9 @@ export function frame(el, { title, name, heading = true }) {
       if (begun) speech.ask();
       sentence.textContent = text;
     },
-    /** Draw in the next frame: once, however often it is asked for. */
+    /** Draw when the event is over, and what changes after that with the next frame: see pulse.js. */
     redraw() { pulse.ask(); },
-    /** Do `work` in the next frame, before it is drawn; only the last one asked for is done. */
+    /** Do `work` before the next draw; only the last one asked for is done. */
     soon(work) { wanted = work; pulse.ask(); },
     catchUp() { const work = wanted; wanted = null; work?.(); },
     /** Draw now; what fails is said and the last picture stays. */
@@ -94,7 +94,7 @@ export function frame(el, { title, name, heading = true }) {
 }
 
 /**
- * Keep a frame in step with its model: draw now, and once in each frame in which something changed.
+ * Keep a frame in step with its model: draw now, and as pulse.js has it whenever something changes.
  * `used(model)`, where given, tells the values that are used for each trait: a trait that says otherwise
  * follows,
  * so that what a control shows, what Python reads and what is drawn are one.

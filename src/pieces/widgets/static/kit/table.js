@@ -92,13 +92,13 @@ export function sortable(frame, options) {
   }
   /** Numbers begin with the largest, words with A; the third press brings the first order back. */
   function press(n) {
-    const first = !wordy(columns[n]);
-    if (by !== n) [by, down] = [n, first];
-    else if (down === first) down = !first;
+    const numbers = !wordy(columns[n]);
+    if (by !== n) [by, down] = [n, numbers];
+    else if (down === numbers) down = !numbers;
     else [by, down] = [-1, false];
     if (order) order(columns[by]?.key ?? "", down);
     else paint();
-    voice.textContent = by < 0 ? text.unsorted : text[first ? "sorted" : "spelt"](columns[n].title, down);
+    voice.textContent = by < 0 ? text.unsorted : text[numbers ? "sorted" : "spelt"](columns[n].title, down);
   }
   frame.onWidth(pane, fit);
   return {
