@@ -148,7 +148,7 @@ def same_recurrent(band, low, high, position, drawn):
     """A row of cells, lit from the one word to the other, and the light in one of them."""
     n = high - low
     right(
-        band["said"] == ("through 1 cell" if n == 1 else f"through {n} cells, one by one"),
+        band["said"] == ("through 1 cell" if n == 1 else f"through {n} cells in turn"),
         band["said"],
     )
     lit = [cell[2] for cell in band["cells"]]

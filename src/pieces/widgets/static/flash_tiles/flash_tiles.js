@@ -31,7 +31,7 @@ const WORDS = {
   last: (name, n) => `The row of ${name} in tile ${n}, its last`,
   lines: { m: "m", l: "ℓ", o: "o, first number", end: "o / ℓ" },
   divided: "o / ℓ",
-  moved: "Numbers moved between the card's memory and its processor", unit: "numbers",
+  moved: "Numbers moved between memory and processor", unit: "numbers",
   ways: ["tiles, so far", "the whole matrix"],
   parts: ["queries, keys, values, output", "scores and weights"],
   begin: (of, mask) => `There are ${of} tiles to do, row by row`

@@ -18,7 +18,7 @@ const WORDS = {
   word: (word, n) => `word ${n}: ${word}`,
   more: (n) => `and ${n.toLocaleString("en")} more ${n === 1 ? "word" : "words"}`,
   way: {
-    recurrent: (n) => (n === 1 ? "through 1 cell" : `through ${n} cells, one by one`),
+    recurrent: (n) => (n === 1 ? "through 1 cell" : `through ${n} cells in turn`),
     convolution: (n, all) => (n === all ? `through ${WORDS.stack(n)}`
       : `through ${all} layers; ${n} would do`),
     attention: () => "in 1 step",

@@ -34,7 +34,7 @@ export const WORDS = {
   open: "open", extended: "one word more, and its sum",
   fate: { kept: "kept", ended: "finished", dropped: "dropped", open: "left open" },
   beamHeads: ["candidate", "sum of log-probabilities", "what becomes of it"],
-  tree: "The whole search so far: a row for each step, ■ where one ends",
+  tree: "The search so far, step by step; ■ is an end",
   treeHeads: ["step", "candidate", "sum of log-probabilities", "what became of it"],
   became: { on: "goes on", stuck: "given up", ended: "finished", open: "open", left: "left open" },
   node: (said, total, became) => `${said}: ${total}, ${became}`,
