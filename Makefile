@@ -121,8 +121,9 @@ test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own test
 	@grep -q "import $(NAME) as $(NAME)$$" src/pieces/widgets/__init__.py || \
 	  { echo "NAME=$(NAME): the name of a widget's class, such as NAME=MaskExplorer"; exit 1; }
 	@test -f "$(ROOM)/faults.yaml" || { echo "NAME=$(NAME): its faults are missing, $(ROOM)/faults.yaml"; exit 1; }
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types
-	$(PYTEST) -q $(ABREAST) $(ROOM) tests/widgets/test_*.py -k "$(NAME) or $(notdir $(ROOM))"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types & types=$$!; \
+	$(PYTEST) -q $(ABREAST) $(ROOM) tests/widgets/test_*.py -k "$(NAME) or $(notdir $(ROOM))"; \
+	tests=$$?; wait $$types && exit $$tests
 
 test-notebooks: $(READY)
 	$(NBVAL) $(CHAPTER)
