@@ -48,7 +48,7 @@ const WORDS = {
     + "is on its own, and there is no true probability.",
   strange: "The true probabilities are known for the words of the stories only.",
   full: (most) => ` The page holds ${most} words: take some back, or start again.`,
-  cache: "The cache: keys and values, one column per word",
+  cache: "The cache: keys and values, word by word",
   held: (T, layers, each) => `In the cache: ${T} words × ${layers} layers × 2 × ${each} numbers = `
     + `${grouped(2 * T * layers * each)}, or ${(8e-3 * T * layers * each).toFixed(1)} kB. `,
   costs: (T) => `The next word adds one column; without the cache all ${T + 1} would be computed.`,
