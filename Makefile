@@ -18,8 +18,8 @@ BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
 # Three processes at a time, each with a browser: on two cores, one of them mostly waits for a frame.
 # The one that is done first takes from the others.
 BESIDE   := -n 3 --dist worksteal
-# One widget is drawn all the time, and nobody waits: a third process would cost more than it does.
-ABREAST  := -n 2 --dist worksteal
+# The tests of one widget keep a core busy each: a third process would only slow the two.
+PAIR     := -n 2 --dist worksteal
 # The notebooks are compared by a pytest of their own: no type checker, no options of the unit tests.
 NBVAL    := $(PYTEST) -o addopts= -q --nbval
 # The tests of the widget NAME: those of MaskExplorer stand in tests/widgets/mask_explorer.
@@ -122,7 +122,7 @@ test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own test
 	  { echo "NAME=$(NAME): the name of a widget's class, such as NAME=MaskExplorer"; exit 1; }
 	@test -f "$(ROOM)/faults.yaml" || { echo "NAME=$(NAME): its faults are missing, $(ROOM)/faults.yaml"; exit 1; }
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types & types=$$!; \
-	$(PYTEST) -q $(ABREAST) $(ROOM) tests/widgets/test_*.py -k "$(NAME) or $(notdir $(ROOM))"; \
+	$(PYTEST) -q $(PAIR) $(ROOM) tests/widgets/test_*.py -k "$(NAME) or $(notdir $(ROOM))"; \
 	tests=$$?; wait $$types && exit $$tests
 
 test-notebooks: $(READY)

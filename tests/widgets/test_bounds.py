@@ -16,7 +16,7 @@ OF_ITS_WORLD = {
     *("layer", "head", "unit", "word", "tried", "token", "row", "column", "i", "j", "pair"),
     *("query", "key", "position", "step", "first", "second"),
 }
-# None is made for that: each process that gathers the tests would pay for it.
+# Asked of the classes: to make a ModelTable takes seconds, in each process that gathers the tests.
 TYPED = [name for name in NAMES if "text" in getattr(pieces.widgets, name).class_trait_names()]
 SLIDERS = ".pieces [data-trait] input[type=range]:enabled"
 
