@@ -285,6 +285,21 @@ class TestAtEveryWidth:
         }""")
         assert wide == []
 
+    @VISITS
+    def test_no_caption_is_cut_off(self, visit):
+        """A text that may end in three dots: here it has the room for all of it."""
+        cut, seen = visit.evaluate("""() => {
+          const shortens = (e) => getComputedStyle(e).textOverflow === "ellipsis";
+          const cuts = (e) => getComputedStyle(e).overflowX !== "visible"
+            && e.scrollWidth > e.clientWidth + 1;
+          const all = [...document.querySelectorAll(".pieces *:not(select)")];
+          const short = all.filter((e) => e.checkVisibility() && shortens(e));
+          const where = (e) => e.closest("[data-widget]")?.dataset.widget;
+          return [short.filter(cuts).map((e) => [where(e), e.textContent]), short.length];
+        }""")
+        assert cut == []
+        assert seen or not visit.locator(".pieces figcaption").count()
+
 
 class TestForEveryone:
     @pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)], ids=["desk", "phone"])
