@@ -114,7 +114,7 @@ def loss_and_sound(models: dict[str, Sequence[Writer]], texts: Batch, task: Stor
         axes[0].scatter(nats, here, color=plot.ROLE["weight"], s=34)
         axes[1].scatter(sound, here, color=plot.ROLE["output"], s=34)
     axes[0].axvline(floor, color=plot.FAINT, linestyle=":", linewidth=1.3)
-    axes[0].text(floor + 0.03, 0.42, "floor of an\nhonest reader", fontsize=9)
+    axes[0].text(floor + 0.03, 0.5, "floor of an\nhonest reader", fontsize=9, va="center")
     axes[0].set(xlim=(0, 1.75), xlabel="loss in nats a word")
     own = task.length - START
     axes[1].set(xlim=(0, own + 0.5), xlabel=f"sound words written, of {own}")
