@@ -100,6 +100,17 @@ TRY = f"""async (control, id) => {{
 }}"""
 
 
+# Reads a page with every fold open, and closes again what was closed.
+UNFOLDED = """() => {
+  const closed = [...document.querySelectorAll("article details:not([open])")];
+  closed.forEach((fold) => { fold.open = true; });
+  try {%s
+  } finally {
+    closed.forEach((fold) => { fold.open = false; });
+  }
+}"""
+
+
 @pytest.fixture(scope="module")
 def visit(chromium, home, request):
     """A page at a width, its folds open, for the tests that leave it as they find it."""
@@ -265,24 +276,25 @@ class TestAtEveryWidth:
     @VISITS
     def test_no_end_of_a_docstring_is_hidden(self, visit):
         hidden, seen = visit.evaluate(
-            "() => { const folds = document.querySelectorAll('article details');"
-            " folds.forEach((fold) => { fold.open = true; });"
-            " const all = [...document.querySelectorAll('pre .sd')]; return ["
-            " all.filter((line) => line.getBoundingClientRect().right >"
-            " line.closest('pre').getBoundingClientRect().right).map((e) => e.textContent),"
-            " all.length]; }"
+            UNFOLDED
+            % """
+          const all = [...document.querySelectorAll("pre .sd")];
+          const right = (e) => e.getBoundingClientRect().right;
+          const over = all.filter((line) => right(line) > right(line.closest("pre")));
+          return [over.map((e) => e.textContent), all.length];"""
         )
         assert seen or visit.url.endswith(("/index.html", "/workbench.html"))
         assert hidden == []
 
     @VISITS
     def test_the_packages_code_never_scrolls_sideways(self, visit):
-        wide = visit.evaluate("""() => {
-          document.querySelectorAll("article details").forEach((d) => { d.open = true; });
+        wide = visit.evaluate(
+            UNFOLDED
+            % """
           const parts = document.querySelectorAll(".pieces-code :is(pre, .highlight, details)");
           const tooWide = [...parts].filter((e) => e.scrollWidth > e.clientWidth + 1);
-          return tooWide.map((e) => e.textContent.slice(0, 60));
-        }""")
+          return tooWide.map((e) => e.textContent.slice(0, 60));"""
+        )
         assert wide == []
 
     @VISITS

@@ -140,7 +140,8 @@ def sequential(role: Role) -> LinearSegmentedColormap:
 
 def _style_legends(drawing: Figure) -> None:
     """Give the legends the book's style: `axes.legend()` is called outside of it."""
-    for legend in filter(None, (axes.get_legend() for axes in drawing.axes)):
+    of_axes = (axes.get_legend() for axes in drawing.axes)
+    for legend in filter(None, (*of_axes, *drawing.legends)):
         legend.set_frame_on(False)
         for text in legend.get_texts():
             text.set(color=INK, fontsize=STYLE["legend.fontsize"])

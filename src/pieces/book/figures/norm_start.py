@@ -32,7 +32,7 @@ def slope(placement: str, layers: int, at: int) -> list[float]:
 
 def by_depth(depths: Sequence[int] = DEPTHS) -> None:
     """Draw the gradient's norm in the first and the last layer against the number of layers."""
-    figure, axes = plot.figure(6.2, 2.4, columns=2, sharey=True)
+    figure, axes = plot.figure(6.2, 2.6, columns=2, sharey=True)
     for ax, at, title in zip(axes, (0, -1), ("first layer", "last layer"), strict=True):
         for place, name in NAMES.items():
             color = plot.ROLE[COLOURS[place]]
@@ -43,8 +43,8 @@ def by_depth(depths: Sequence[int] = DEPTHS) -> None:
     axes[0].set(ylabel="norm of the gradient", ylim=(4e-3, 6))
     fallen = median(slope("post", depths[-1], 0))
     role = plot.ROLE["score"]
-    axes[0].annotate(f"Post: {fallen:.0e} ↓", (depths[-1], 4.5e-3), ha="right", color=role)
-    axes[0].legend(fontsize=8, loc="lower left")
+    axes[0].annotate(f"Post: {fallen:.0e} ↓", (350, 4.5e-3), ha="right", color=role)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     last = [
         f"{name}, last layer: {median(slope(place, depths[0], -1)):.2g} at {depths[0]} layers, "
         f"{median(slope(place, depths[-1], -1)):.2g} at {depths[-1]}"
