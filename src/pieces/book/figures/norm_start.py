@@ -43,7 +43,8 @@ def by_depth(depths: Sequence[int] = DEPTHS) -> None:
     axes[0].set(ylabel="norm of the gradient", ylim=(4e-3, 6))
     fallen = median(slope("post", depths[-1], 0))
     role = plot.ROLE["score"]
-    axes[0].annotate(f"Post: {fallen:.0e} ↓", (350, 4.5e-3), ha="right", color=role)
+    # It stands left of the fall, which begins at the last depth but one.
+    axes[0].annotate(f"Post: {fallen:.0e} ↓", (depths[-2], 4.5e-3), ha="right", color=role)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     last = [
         f"{name}, last layer: {median(slope(place, depths[0], -1)):.2g} at {depths[0]} layers, "
