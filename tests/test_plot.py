@@ -196,6 +196,16 @@ def test_a_figure_has_words_and_the_pages_colours(shown):
     assert re.search(r"max-width:\d+px", tree.get("style"))
 
 
+def test_a_text_without_a_colour_has_the_pages_ink(shown):
+    def looks(**colour):
+        drawing, axes = plot.figure(4, 2)
+        axes.text(0.5, 0.5, "by hand", **colour)
+        plot.show(drawing, "A word")
+        return svg(shown.pop())[0]
+
+    assert looks() == looks(color=plot.INK) != looks(color=plot.ROLE["key"])
+
+
 def test_the_picture_is_as_wide_as_it_was_asked_for(shown):
     for width in (3, 6):
         plot.show(plot.figure(width, 2)[0], "Nothing yet.")

@@ -16,8 +16,9 @@ import matplotlib as mpl
 import torch
 from jaxtyping import Bool, Float, Int
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
+from matplotlib.text import Text as Label
 
 from pieces.book.colours import FAINT, INK, ON_STRONG, PAPER, ROLE, tone
 from pieces.book.tables import table as table
@@ -75,7 +76,7 @@ def show(drawing: Figure, alt: Text) -> None:
     from IPython.display import display
 
     with mpl.rc_context(STYLE):
-        _style_legends(drawing)
+        _style_texts(drawing)
         text = io.StringIO()
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     picture = text.getvalue()
@@ -138,8 +139,14 @@ def sequential(role: Role) -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
 
 
-def _style_legends(drawing: Figure) -> None:
-    """Give the legends the book's style: `axes.legend()` is called outside of it."""
+def _style_texts(drawing: Figure) -> None:
+    """Give legends and labels the book's style: `axes.legend()` is called outside of it.
+
+    A text that was given no colour is black, and could not be read on a dark page.
+    """
+    for text in drawing.findobj(Label):
+        if to_hex(text.get_color()) == "#000000":
+            text.set_color(INK)
     of_axes = (axes.get_legend() for axes in drawing.axes)
     for legend in filter(None, (*of_axes, *drawing.legends)):
         legend.set_frame_on(False)
