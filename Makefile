@@ -135,9 +135,9 @@ test-book: $(READY) browser
 test-live: $(READY) browser
 	$(PYTEST) -q -n 2 --dist loadgroup tests/live
 
-test-gpu: $(READY) ## run the package's tests and the notebooks on CUDA
+test-gpu: $(READY) $(WEIGHTS) browser ## run the package's tests and the notebooks on CUDA
 	@$(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available() and "No GPU: torch.cuda.is_available() is False, so nothing was tested.")'
-	PIECES_TEST_DEVICE=cuda $(PYTEST) -q $(wildcard tests/test_*.py)
+	PIECES_TEST_DEVICE=cuda $(PYTEST) -q $(wildcard tests/test_*.py) tests/models tests/checkpoints
 	$(NBVAL) $(CHAPTER)
 
 bench: $(READY) browser ## measure the book against its peers

@@ -88,6 +88,11 @@ BAD = [
     (lambda: module(torch.tensor([1])), ValueError, "ids.shape = (1,): must be 2-D"),
     (lambda: module(torch.tensor([[1, 5]])), ValueError, "ids = '1 .. 5': must be in 0 .. 4"),
     (lambda: module(torch.tensor([[-1, 2]])), ValueError, "ids = '-1 .. 2': must be in 0 .. 4"),
+    (
+        lambda: module(torch.zeros(1, 2, dtype=torch.long, device="meta")),
+        ValueError,
+        "ids.device = 'meta': must be cpu, as the model. Remedy: use ids.to('cpu')",
+    ),
     (lambda: module.logits(torch.ones(1, 2, 3)), ValueError, "x.shape = (1, 2, 3)"),
     (lambda: module.logits(torch.ones(1, 2, 4).long()), TypeError, "x.dtype = torch.int64"),
 ]

@@ -21,7 +21,7 @@ VOCAB = 19
 
 
 @functools.cache
-def built(kind):
+def on_cpu(kind):
     torch.manual_seed(1)
     sizes = (VOCAB, 24, 2, 3, 20)
     models = {
@@ -37,8 +37,16 @@ def built(kind):
     return model
 
 
-def prompt(B=2, T=5):
-    return torch.randint(1, VOCAB, (B, T))
+@pytest.fixture
+def built(device):
+    """A small model by its kind, where the tests run."""
+    return lambda kind: copy.deepcopy(on_cpu(kind)).to(device)
+
+
+@pytest.fixture
+def prompt(device):
+    """Token ids without the 0 of padding, where the tests run."""
+    return lambda B=2, T=5: torch.randint(1, VOCAB, (B, T)).to(device)
 
 
 def one_by_one(model, ids, n):
@@ -51,17 +59,17 @@ def one_by_one(model, ids, n):
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "mistral"])
 @pytest.mark.parametrize("use_cache", [True, False])
-def test_greedy_is_the_likeliest_token_each_time(kind, use_cache, device):
-    model, ids = built(kind).to(device), prompt().to(device)
+def test_greedy_is_the_likeliest_token_each_time(kind, use_cache, built, prompt):
+    model, ids = built(kind), prompt()
     found = generate(model, ids, 12, use_cache=use_cache)
     assert torch.equal(found, one_by_one(model, ids, 12))
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "mistral"])
 @pytest.mark.parametrize("use_cache", [True, False])
-def test_padding_on_the_left_changes_nothing(kind, use_cache, device):
-    model, lengths = built(kind).to(device), [7, 3, 1]
-    texts = [prompt(1, n).to(device) for n in lengths]
+def test_padding_on_the_left_changes_nothing(kind, use_cache, device, built, prompt):
+    model, lengths = built(kind), [7, 3, 1]
+    texts = [prompt(1, n) for n in lengths]
     real = masks.padding(lengths, 7, "left", device=device)[:, 0, 0]
     ids = torch.zeros(3, 7, dtype=torch.long, device=device)
     for row, text in zip(ids, texts, strict=True):
@@ -71,16 +79,16 @@ def test_padding_on_the_left_changes_nothing(kind, use_cache, device):
         assert torch.equal(row[7:], generate(model, text, 9)[0, text.shape[1] :])
 
 
-def test_other_caches_give_the_same():
+def test_other_caches_give_the_same(device, built, prompt):
     ids = prompt(2, 9)
     expected = generate(built("mistral"), ids, 10, use_cache=False)
     assert torch.equal(generate(built("mistral"), ids, 10, cache=RollingCache(4)), expected)
-    pool = PagedCache(2, 20, 4, 3, 8)
+    pool = PagedCache(2, 20, 4, 3, 8, device=device)
     batch = pool.batch([pool.add(), pool.add()])
     assert torch.equal(generate(built("mistral"), ids, 10, cache=batch), expected)
 
 
-def test_a_cache_may_hold_the_beginning():
+def test_a_cache_may_hold_the_beginning(built, prompt):
     model, ids, cache = built("llama"), prompt(1, 8), GrowingCache()
     with torch.no_grad():
         model(ids[:, :5], cache=cache)
@@ -90,8 +98,8 @@ def test_a_cache_may_hold_the_beginning():
 
 
 @pytest.mark.parametrize("use_cache", [True, False])
-def test_an_encoder_decoder_translates(use_cache, device):
-    model, source = built("encoder_decoder").to(device), prompt(3, 6).to(device)
+def test_an_encoder_decoder_translates(use_cache, device, built, prompt):
+    model, source = built("encoder_decoder"), prompt(3, 6)
     target = torch.full((3, 1), 2, device=device)
     with torch.no_grad():
         for _ in range(8):
@@ -99,20 +107,20 @@ def test_an_encoder_decoder_translates(use_cache, device):
     assert torch.equal(generate(model, source, 8, start_id=2, use_cache=use_cache), target)
 
 
-def test_it_is_transformers_generate():
+def test_it_is_transformers_generate(device, prompt):
     config = hf.LlamaConfig(
         vocab_size=VOCAB, hidden_size=24, num_attention_heads=6, num_key_value_heads=2,
         intermediate_size=20, num_hidden_layers=2, eos_token_id=3, pad_token_id=0,
     )  # fmt: skip
-    model = hf.LlamaForCausalLM(config).eval()
+    model = hf.LlamaForCausalLM(config).eval().to(device)
     ours, ids = from_transformers(model), prompt(4, 6)
-    real = masks.padding([6, 4, 2, 1], 6, "left")[:, 0, 0]
+    real = masks.padding([6, 4, 2, 1], 6, "left", device=device)[:, 0, 0]
     expected = model.generate(ids, attention_mask=real.long(), max_new_tokens=15, do_sample=False)
     found = generate(ours, ids, 15, mask=real, eos_id=3, pad_id=0)
     assert found.tolist() == expected.tolist()
 
 
-def test_after_the_end_comes_padding():
+def test_after_the_end_comes_padding(built, prompt):
     model, ids = built("gpt2"), prompt(6, 3)
     free = generate(model, ids, 20)
     eos = int(free[0, 8])
@@ -126,7 +134,7 @@ def test_after_the_end_comes_padding():
     assert found.shape[1] == 3 + longest
 
 
-def test_a_seed_repeats_the_draw_and_a_lone_choice_is_greedy():
+def test_a_seed_repeats_the_draw_and_a_lone_choice_is_greedy(built, prompt):
     model, ids = built("gpt2"), prompt()
 
     def draw(seed, **options):
@@ -140,7 +148,7 @@ def test_a_seed_repeats_the_draw_and_a_lone_choice_is_greedy():
     assert torch.equal(draw(1, top_p=1e-9), greedy)
 
 
-def test_nothing_new_is_the_prompt_and_no_graph_is_kept():
+def test_nothing_new_is_the_prompt_and_no_graph_is_kept(built, prompt):
     model, ids = built("gpt2"), prompt()
     assert torch.equal(generate(model, ids, 0), ids)
     assert not model(ids).isinf().any()
@@ -148,7 +156,7 @@ def test_nothing_new_is_the_prompt_and_no_graph_is_kept():
 
 
 @pytest.mark.parametrize("new", [1, 2, 3, 4, 5, 6])
-def test_what_is_found_can_be_trained_on_and_its_cache_continued(new):
+def test_what_is_found_can_be_trained_on_and_its_cache_continued(new, built, prompt):
     model, ids, cache = built("llama"), prompt(2, 5), GrowingCache()
     found = generate(model, ids, new, cache=cache)
     assert not found.is_inference()
@@ -159,7 +167,7 @@ def test_what_is_found_can_be_trained_on_and_its_cache_continued(new):
         torch.testing.assert_close(last, model(found)[:, -1:], rtol=1e-4, atol=1e-4)
 
 
-def test_a_cache_that_drops_what_a_layer_sees_is_refused():
+def test_a_cache_that_drops_what_a_layer_sees_is_refused(built, prompt):
     with pytest.raises(ValueError, match=r"a layer looks back at all keys.*Remedy"):
         generate(built("llama"), prompt(), 9, cache=RollingCache(4))
     with pytest.raises(ValueError, match="the last 4 keys"):
@@ -189,13 +197,13 @@ def test_a_cache_that_drops_what_a_layer_sees_is_refused():
         ({"start_id": 3}, ValueError, "start_id = 3: .*leave it out"),
     ],
 )
-def test_bad_requests_are_refused(change, error, words):
+def test_bad_requests_are_refused(change, error, words, built, prompt):
     request = {"input_ids": prompt(), "max_new_tokens": 3} | change
     with pytest.raises(error, match=words):
         generate(built("gpt2"), **request)
 
 
-def test_an_encoder_decoder_needs_a_start():
+def test_an_encoder_decoder_needs_a_start(built, prompt):
     with pytest.raises(ValueError, match="start_id = None"):
         generate(built("encoder_decoder"), prompt(), 3)
 
@@ -207,21 +215,21 @@ def held(model, ids):
     return cache
 
 
-def test_a_cache_of_another_text_is_refused():
+def test_a_cache_of_another_text_is_refused(built, prompt):
     model, ids = built("llama"), prompt(2, 5)
     for other in (ids.roll(1, dims=1), ids.flip(0)):
         with pytest.raises(ValueError, match=r"^cache = .*holds 4 tokens.*do not begin.*Remedy: "):
             generate(model, other, 3, cache=held(model, ids[:, :4]))
 
 
-def test_a_cache_of_another_model_is_refused():
+def test_a_cache_of_another_model_is_refused(built, prompt):
     model, ids = built("llama"), prompt(2, 5)
     with pytest.raises(ValueError, match=r"^cache = .*another model.*Remedy: start a new one"):
         generate(copy.deepcopy(model), ids, 3, cache=held(model, ids[:, :4]))
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_a_copied_cache_goes_on_by_itself(duplicate):
+def test_a_copied_cache_goes_on_by_itself(duplicate, built, prompt):
     model, ids = built("llama"), prompt(2, 5)
     first = held(model, ids[:, :4])
     second = duplicate(first)
@@ -231,7 +239,7 @@ def test_a_copied_cache_goes_on_by_itself(duplicate):
     assert torch.equal(generate(model, ids, 3, cache=second), expected)
 
 
-def test_where_tokens_came_another_way_nothing_is_known_and_nothing_refused():
+def test_where_tokens_came_another_way_nothing_is_known_and_nothing_refused(built, prompt):
     model, ids = built("llama"), prompt(2, 5)
     cache = held(model, ids[:, :4])
     cache.select(torch.tensor([1, 0]))

@@ -56,6 +56,7 @@ def test_each_number_stands_in_its_cell():
     expected |= {(1, 0): "2.00", (1, 1): "0.12", (1, 2): "−0.50"}
     assert numbers(drawn()) == expected
     assert numbers(drawn(digits=0))[0, 1] == "−1"
+    assert numbers(drawn(torch.tensor([[-0.004, 1.0]]), digits=2))[0, 0] == "0.00"
     assert numbers(drawn(digits=None)) == {}
 
 

@@ -94,6 +94,15 @@ def test_drawn_shares_are_the_probabilities():
     assert torch.allclose(shares, squared / squared.sum(), atol=0.015)
 
 
+def test_a_seed_of_the_cpu_draws_the_same_everywhere(device):
+    def draw(x):
+        return choose(x, temperature=1.0, k=5, generator=torch.Generator().manual_seed(2))
+
+    found = draw(logits().double().to(device))
+    assert found.device == logits().to(device).device
+    assert found.tolist() == draw(logits().double()).tolist()
+
+
 def test_temperature_0_is_greedy():
     assert torch.equal(choose(logits(), k=3), logits().argmax(-1))
 

@@ -58,7 +58,8 @@ def choose(
     """One token for each row: the likeliest at temperature 0, else a draw from what is left.
 
     Temperature acts first, then ``top_k``, then ``top_p``, all in float32 at least: what a half
-    precision rounds off is drawn too often or never.
+    precision rounds off is drawn too often or never. A ``generator`` draws on its own device: one
+    seeded on the CPU draws the same for a model on a GPU.
     Shapes: logits [B, V] -> [B].
     """
     if temperature == 0:
@@ -69,7 +70,9 @@ def choose(
     logits = tempered(logits, min(max(temperature, numbers.tiny), numbers.max))
     logits = logits if k is None else top_k(logits, k)
     logits = logits if p is None else top_p(logits, p)
-    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
+    probabilities = logits.softmax(dim=-1)
+    there = probabilities if generator is None else probabilities.to(generator.device)
+    return torch.multinomial(there, 1, generator=generator).squeeze(1).to(logits.device)
 
 
 @checked

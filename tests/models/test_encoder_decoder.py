@@ -229,11 +229,13 @@ def test_parts_must_be_modules(argument, value):
 
 @pytest.mark.usefixtures("unchecked")
 def test_wrong_inputs_are_refused(model):
+    model.cpu()  # a GPU reports no index beyond the table
     good = ids(2, 4)
     for source, target, error, words in [
         (good.float(), good, TypeError, "ids.dtype"),
         (good, good[0], ValueError, "ids.shape"),
         (good + 17, good, ValueError, "ids"),
+        (good.to("meta"), good, ValueError, r"ids\.device = 'meta': must be cpu"),
         (good, good[:1], ValueError, "shape"),
     ]:
         with pytest.raises(error, match=words):
@@ -245,8 +247,9 @@ def test_wrong_inputs_are_refused(model):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_empty_texts_and_masks_that_could_be_padding_are_refused(model):
-    good, square = ids(4, 4), torch.ones(4, 4, dtype=torch.bool)
+def test_empty_texts_and_masks_that_could_be_padding_are_refused(model, device):
+    good = ids(4, 4).to(device)
+    square = torch.ones(4, 4, dtype=torch.bool, device=device)
     memory, cache = model.encode(good), model.new_cache()
     for call, error, words in [
         (lambda: model(good[:0], good[:0]), ValueError, r"target_ids\.shape = \(0, 4\)"),

@@ -164,7 +164,7 @@ def _cell(axes, i, j, value, seen, role, top, digits):
         hatch = mpl.patches.Rectangle((j + 0.02, i + 0.02), fill=False, hatch="////", **box)
         axes.add_patch(hatch)
     elif digits is not None:
-        text = f"{value:.{digits}f}".replace("-", "−").replace("inf", "∞")
+        text = f"{value:z.{digits}f}".replace("-", "−").replace("inf", "∞")
         ink = tone("negative" if value < 0 else role, share)
         axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=ink, fontsize=8.5)
 

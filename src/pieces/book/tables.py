@@ -103,6 +103,6 @@ def _text(cell: Any, digits: Count) -> str:
     if math.isnan(cell):
         return "not a number"
     grouped = "," if abs(cell) >= GROUPED else ""
-    text = f"{cell:{grouped}}" if isinstance(cell, int) else f"{cell:{grouped}.{digits}f}"
-    zero = text.startswith("-") and not text.strip("-0.")  # a −0.00 would differ between machines
-    return text.removeprefix("-") if zero else text.replace("-", "−").replace("inf", "∞")
+    # z: no −0.00, which would differ between machines.
+    text = f"{cell:{grouped}}" if isinstance(cell, int) else f"{cell:z{grouped}.{digits}f}"
+    return text.replace("-", "−").replace("inf", "∞")

@@ -1,6 +1,6 @@
 """Errors about tensors: their kind of numbers, their axes.
 
-Only shapes and dtypes are looked at, never the numbers inside a tensor, so a check costs
+Only shapes, dtypes and devices are looked at, never the numbers inside a tensor, so a check costs
 microseconds, waits for no GPU, and leaves ``torch.compile`` and ``torch.export`` undisturbed.
 """
 
@@ -41,8 +41,12 @@ def look_up(argument: str, index: Tensor, table: Tensor, remedy: str, **options:
     """Rows of a table, [...] -> [..., D]; torch's own "index out of range" made clear.
 
     A GPU does not report back: there a bad index stops the program with a device assertion.
-    Raises: ValueError on the CPU, if an index is below 0 or beyond the table.
+    Raises: ValueError if the index is on another device than the table, or, on the CPU, if it is
+    below 0 or beyond the table.
     """
+    here, there = index.device, table.device
+    move = f"use {argument}.to({str(there)!r}), or move the model"
+    require(here == there, f"{argument}.device", str(here), f"must be {there}, as the model", move)
     try:
         return F.embedding(index, table, **options)
     except IndexError:

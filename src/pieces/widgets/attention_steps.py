@@ -114,7 +114,7 @@ class AttentionSteps(PieceWidget):
         """Return the step, and the query of the chosen row."""
         x = torch.tensor(self.X[self.row - 1], dtype=torch.float64)
         query = x @ torch.tensor(self.Wq, dtype=torch.float64)
-        numbers = ", ".join(f"{number:.4f}" for number in query.tolist())
+        numbers = ", ".join(f"{number:z.4f}" for number in query.tolist())
         mask = "under a causal mask" if self.mask == "causal" else "without a mask"
         numbers = numbers.replace("-", "−")
         return f"the step “{STEPS[self.step]}”, {mask}; query {self.row} is [{numbers}]"

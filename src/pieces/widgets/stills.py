@@ -43,7 +43,7 @@ def grid(
             opacity = 0.9 * abs(value) / top if digits is None else 0.35 * abs(value) / top
             marks.append(f'<rect {place} fill="var(--p-{end})" fill-opacity="{opacity:.2f}"/>')
             if digits is not None:
-                number = f"{value:.{digits}f}".replace("-", "−")
+                number = f"{value:z.{digits}f}".replace("-", "−")
                 marks.append(_text(x + cell / 2 - 0.5, y + cell * 0.62, number))
     width, height = left + S * cell, EDGE + T * cell
     return (

@@ -44,7 +44,8 @@ def shape(before: Tensor, after: Tensor, bins: int = 16) -> None:
         axes, ("before", "after"), ("residual", "output"), (before, after), strict=True
     ):
         ax.hist(x.numpy(), bins=bins, color=plot.ROLE[role])
-        numbers = f"mean {x.mean():.2f}, spread {x.std(correction=0):.2f}".replace("-", "−")
+        # z: a mean of −0.00 would differ between machines.
+        numbers = f"mean {x.mean():z.2f}, spread {x.std(correction=0):.2f}".replace("-", "−")
         leans = f"skewness {skewness(x):.2f}".replace("-", "−")
         ax.set(title=f"{name}\n{numbers}\n{leans}", xlabel="value of a feature", yticks=[])
         said.append(f"{name}: {numbers}, {leans}")
