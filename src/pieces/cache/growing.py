@@ -67,7 +67,7 @@ class _Strip:
         """Keep these rows, in this order."""
         learns = torch.is_grad_enabled()
         with _lasting(), torch.set_grad_enabled(learns):
-            self.k, self.v = (x.index_select(0, rows) for x in (self.k, self.v))
+            self.k, self.v = (x.index_select(0, rows.to(x.device)) for x in (self.k, self.v))
         self.lent = learns
 
     def rewind(self, seen: int) -> None:
