@@ -1,6 +1,7 @@
-"""Parity: the page's two tables, the one computed when the book is built, the other a record.
+"""Parity: the page's tables, the first computed when the book is built, the others records.
 
-`benchmarks/parity.py` compares with transformers; `benchmarks/models.py --keep` wrote how fast.
+`benchmarks/parity.py` compares with transformers, `benchmarks/models.py` says how fast; with
+`--keep` each writes a record, such as those of a GPU, which the build has not.
 """
 
 import importlib.util
@@ -11,7 +12,8 @@ import torch
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PAGE = "chapters/appendix/parity"
-COMPUTED, KEPT = "<!-- computed -->", "<!-- kept -->"
+RECORDS = BENCHMARKS / "records"
+COMPUTED, ELSEWHERE, KEPT = "<!-- computed -->", "<!-- elsewhere -->", "<!-- kept -->"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NAMES = {"Bloom": "BLOOM", "Mpt": "MPT", "GPTNeoX": "GPT-NeoX", "Llama": "LLaMA", "Bert": "BERT"}
 
@@ -44,6 +46,16 @@ def computed():
     return f"{made}\n\n{table(['family', 'outputs compared', 'largest difference'], cells)}"
 
 
+def elsewhere(record):
+    """Return what the same comparison gave on another device."""
+    name, _, most = max(record["rows"], key=lambda row: row[2])
+    compared = sum(count for _, count, _ in record["rows"])
+    return (
+        f"The same comparison with {record['tools']}: of its {compared} outputs the largest "
+        f"difference is {written(most)}, in {NAMES.get(name, name)}."
+    )
+
+
 def kept(record):
     """Return what a run of the benchmark left."""
     cells = []
@@ -59,11 +71,16 @@ def read(app, docname, source):
     """Put the tables in their places, as the page is read."""
     if docname != PAGE:
         return
-    records = sorted((BENCHMARKS / "records").glob("models_*.json"))
-    for file in records:
-        app.env.note_dependency(str(file))
-    texts = [kept(json.loads(file.read_text(encoding="utf-8"))) for file in records]
-    source[0] = source[0].replace(COMPUTED, computed()).replace(KEPT, "\n\n".join(texts))
+    source[0] = source[0].replace(COMPUTED, computed())
+    for mark, told, pattern in (
+        (ELSEWHERE, elsewhere, "parity_*.json"),
+        (KEPT, kept, "models_*.json"),
+    ):
+        files = sorted(RECORDS.glob(pattern))
+        for file in files:
+            app.env.note_dependency(str(file))
+        texts = [told(json.loads(file.read_text(encoding="utf-8"))) for file in files]
+        source[0] = source[0].replace(mark, "\n\n".join(texts))
 
 
 def setup(app):

@@ -343,7 +343,7 @@ def keep(device: torch.device, dtype: str, rounds: int) -> None:
         "rows": KEPT,
     }
     RECORDS.mkdir(exist_ok=True)
-    file = RECORDS / f"models_{device.type}.json"
+    file = RECORDS / f"models_{device.type}_{dtype}.json"
     file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

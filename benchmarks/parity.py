@@ -1,14 +1,16 @@
 """How far the package's models are from those of transformers, with the same weights.
 
-    python benchmarks/parity.py [--device cuda]
+    python benchmarks/parity.py [--device cuda] [--keep]
 
 Thirteen families, five random configs each with random weights, texts of 1, 13 and 24 tokens, in
 float32. What is printed is the largest difference of two logits (of two states, for BERT), over
 the largest of theirs. The page `appendix/parity` is written from here when the book is built; the
-models and their configs are those of the tests.
+models and their configs are those of the tests. `--keep` writes a record, which that page tells of
+beside its own run: the build has no GPU.
 """
 
 import argparse
+import json
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +23,7 @@ from torch import Tensor, nn
 from pieces.checkpoints import from_transformers
 
 TESTS = Path(__file__).parents[1] / "tests"
+RECORDS = Path(__file__).parent / "records"
 LENGTHS = (1, 13, 24)
 LIMIT = 1e-5
 Both = Callable[[int], tuple[Tensor, Tensor]]
@@ -100,12 +103,18 @@ def main() -> None:
     """Print the table, and fail beyond the limit."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    device = torch.device(parser.parse_args().device)
+    parser.add_argument("--keep", action="store_true", help="write the result for the book")
+    options = parser.parse_args()
+    device = torch.device(options.device)
     rows = differences(device)
     print(versions(device))
     for name, compared, largest in rows:
         verdict = "met" if largest <= LIMIT else "MISSED"
         print(f"{name:12} {compared:3} outputs  {largest:.1e}  {verdict}")
+    if options.keep:
+        record = {"tools": versions(device), "rows": rows}
+        file = RECORDS / f"parity_{device.type}.json"
+        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     sys.exit(any(largest > LIMIT for *_, largest in rows))
 
 

@@ -48,6 +48,23 @@ def test_each_family_is_equal_to_that_of_transformers(page):
     assert "<!--" not in page("parity").find("article").get_text()
 
 
+def test_each_record_of_another_device_is_told(page):
+    """A run on a GPU keeps the limit, and is told by its tools, its outputs and its largest."""
+    files = sorted((ROOT / "benchmarks" / "records").glob("parity_*.json"))
+    told = page("parity").find_all(string=re.compile("The same comparison with"))
+    assert len(told) == len(files) >= 1
+    for text, file in zip(told, files, strict=True):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        differences = [largest for *_, largest in record["rows"]]
+        assert len(differences) == 13
+        assert max(differences) <= 1e-5
+        assert record["tools"] in text
+        assert "NVIDIA" in text
+        count, largest = re.search(r"of its (\d+) outputs .* is (\S+),", text).groups()
+        assert int(count) == 13 * 15
+        assert number(largest) == float(f"{max(differences):.1e}")
+
+
 def test_each_record_of_speed_is_shown_as_it_is(page):
     tables = page("parity")("table")[1:]
     records = sorted((ROOT / "benchmarks" / "records").glob("models_*.json"))
