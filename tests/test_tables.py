@@ -7,7 +7,7 @@ import torch
 from bs4 import BeautifulSoup
 from IPython.core.formatters import DisplayFormatter
 
-from pieces.book import plot
+from pieces.book import plot, scientific
 
 ROWS = [["plain", 0.584, 4], ["uneven <b>", -1.0, 363_000], ["both & none", -0.0004, 9_999]]
 HEADERS = ["keys", "hit rate", "parameters"]
@@ -82,6 +82,24 @@ def test_a_notebook_gets_both():
 def test_a_cell_is_read_as_one_writes_it(value, digits, text):
     table = soup(plot.table([["x", value]], ["a", "b"], digits=digits))
     assert table.td.text == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (3.5527e-15, 2, "3.6·10⁻¹⁵"),
+        (2e-8, 2, "2·10⁻⁸"),
+        (-9.96e-8, 2, "−1·10⁻⁷"),
+        (13_781, 2, "1.4·10⁴"),
+        (1.6e-10, 1, "2·10⁻¹⁰"),
+        (0.00012, 2, "0.00012"),
+        (-0.617, 2, "−0.62"),
+        (0.0, 2, "0"),
+        (7, 1, "7"),
+    ],
+)
+def test_a_small_number_has_a_power_of_ten(value, digits, text):
+    assert scientific(value, digits) == text
 
 
 def test_digits_for_each_column_and_numbers_as_headers():

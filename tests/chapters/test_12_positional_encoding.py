@@ -10,7 +10,7 @@ from prose import says
 
 from pieces import masks
 from pieces.attention import MultiHeadAttention
-from pieces.book import measured
+from pieces.book import measured, scientific
 from pieces.book.ask import question
 from pieces.book.figures import positional_encoding as figures
 from pieces.book.figures import positions_beyond as beyond
@@ -123,7 +123,7 @@ def test_places_that_look_alike():
     here, whole = (codes()[a, 0] - codes()[b, 0]).abs(), (codes()[a] - codes()[b]).norm()
     assert codes()[a, 1] * codes()[b, 1] < 0  # up at one of them and down at the other
     assert abs((b - a) / (2 * math.pi) % 1 - 1) < 0.002  # nearly 53 periods, and not quite
-    number = f"{here:.1e}".replace("e-0", "e−")
+    number = scientific(here.item())
     says(NAME, f"the places {a} and {b} differ by {number}", f"these two are {whole:.2f} apart")
 
 

@@ -2,7 +2,8 @@
 
 ask         ask("3.2"): a question that is checked in the page
 code        code(masks.causal): the package's own code, in the page
-table       a table of results;  plot: figures in the book's style
+table       a table of results;  scientific: a small number as 3.6·10⁻¹⁵
+plot        figures in the book's style
 figures     the figures and tables of each chapter, by name
 exercises   what checks the readers' code
 measured    the records of the longer experiments
@@ -11,6 +12,6 @@ bertviz     BertViz's views of recorded weights;  libraries: what they are drawn
 
 from pieces.book.ask import ask
 from pieces.book.source import code
-from pieces.book.tables import table
+from pieces.book.tables import scientific, table
 
-__all__ = ["ask", "code", "table"]
+__all__ = ["ask", "code", "scientific", "table"]

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from tabulate import tabulate
 
-from pieces.checks import Count, Filled, checked, require
+from pieces.checks import Count, Filled, Number, Size, checked, require
 
 GROUPED = 10_000  # from here on, three digits stand together: 363,000
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 # For notebooks, whose own tables are striped, right-aligned and small. The site has its own.
 STYLE = """
@@ -90,6 +91,17 @@ def _fits(argument: str, row: Sequence, names: list[str]) -> None:
     """Refuse a row that is no list of as many as there are headers."""
     fits = isinstance(row, list | tuple) and len(row) == len(names)
     require(fits, argument, row, f"must be a list of {len(names)}", "give one for each header")
+
+
+@checked
+def scientific(value: Number, digits: Size = 2) -> str:
+    """A number by the digits that count, as the book writes it: 0.62, 3.6·10⁻¹⁵, −2.4·10⁸.
+
+    A power of ten stands below 0.0001, and from 10 to the power of ``digits`` on.
+    """
+    plain, _, power = f"{value:.{digits}g}".partition("e")
+    raised = f"·10{str(int(power)).translate(RAISED)}" if power else ""
+    return plain.replace("-", "−") + raised
 
 
 @checked(always=True)

@@ -218,3 +218,7 @@ def test_marks_stand_at_their_values(page):
     lines = page.locator(".p-mark")
     assert reader(page, "x")(float(lines.nth(0).get_attribute("x1"))) == pytest.approx(4, abs=0.02)
     assert reader(page, "y")(float(lines.nth(1).get_attribute("y1"))) == pytest.approx(6, abs=0.02)
+    assert page.locator(".p-mark-name").all_text_contents() == ["here", "floor"]
+    above = "(name) => Boolean(document.querySelector('.p-curve')"
+    above += ".compareDocumentPosition(name) & Node.DOCUMENT_POSITION_FOLLOWING)"
+    assert [name.evaluate(above) for name in page.locator(".p-mark-name").all()] == [True, True]

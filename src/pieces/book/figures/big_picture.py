@@ -11,7 +11,7 @@ from pieces import masks
 from pieces.attention import attention
 from pieces.book import plot
 from pieces.book.measured import record_of
-from pieces.book.tables import Table, table
+from pieces.book.tables import Table, scientific, table
 from pieces.generate import generate
 from pieces.models.bert import BertConfig, bert
 from pieces.models.gpt2 import GPT2Config, gpt2
@@ -27,16 +27,17 @@ def fading(sizes: Mapping[str, Tensor]) -> None:
 
     A colour for each gain, dashes for tanh.
     """
-    figure, axes = plot.figure(7.0, 2.6)
+    figure, axes = plot.figure(5.4, 3.0)
     said = []
     for name, runs in sizes.items():
         bend, gain = name.split(", gain ")
         look = {"color": plot.ROLE[GAINS[gain]], "linestyle": "--" if bend == "tanh" else "-"}
         for n, run in enumerate(runs):
             axes.plot(range(len(run)), run, linewidth=1, label=None if n else name, **look)
-        said.append(f"{name}: {runs[:, -1].min():.1e} to {runs[:, -1].max():.1e}")
+        low, high = (scientific(end(runs[:, -1]).item()) for end in (torch.min, torch.max))
+        said.append(f"{name}: {low} to {high}")
     axes.set(yscale="log", xlabel="steps back", ylabel="size of the gradient")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.legend(loc="upper left", ncols=2)
     plot.show(
         figure, alt=f"After {len(run) - 1} steps the gradient has the size: {'; '.join(said)}."
     )

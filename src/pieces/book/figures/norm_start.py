@@ -5,7 +5,7 @@ from statistics import median
 
 import torch
 
-from pieces.book import plot
+from pieces.book import plot, scientific
 from pieces.book.figures.norm_placement import NAMES, TASK, mean_loss, size, small_model
 from pieces.book.figures.norm_race import COLOURS, runs
 
@@ -41,10 +41,10 @@ def by_depth(depths: Sequence[int] = DEPTHS) -> None:
                 ax.plot([L] * 3, slope(place, L, at), ".", ms=4, color=color)
         ax.set(xscale="log", yscale="log", xlabel="layers", title=title)
     axes[0].set(ylabel="norm of the gradient", ylim=(4e-3, 6))
-    fallen = median(slope("post", depths[-1], 0))
+    fallen = scientific(median(slope("post", depths[-1], 0)), 1)
     role = plot.ROLE["score"]
     # It stands left of the fall, which begins at the last depth but one.
-    axes[0].annotate(f"Post: {fallen:.0e} ↓", (depths[-2], 4.5e-3), ha="right", color=role)
+    axes[0].annotate(f"Post: {fallen} ↓", (depths[-2], 4.5e-3), ha="right", color=role)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     last = [
         f"{name}, last layer: {median(slope(place, depths[0], -1)):.2g} at {depths[0]} layers, "
@@ -53,7 +53,7 @@ def by_depth(depths: Sequence[int] = DEPTHS) -> None:
     ]
     alt = "Norm of the gradient of the last matrix of the first and of the last layer against the "
     alt += f"number of layers, before training, three seeds. Post, first of {depths[-1]} layers: "
-    plot.show(figure, alt=alt + f"{fallen:.0e}; " + "; ".join(last))
+    plot.show(figure, alt=alt + f"{fallen}; " + "; ".join(last))
 
 
 def uneven(placement: str, start: str, layers: int) -> list[float]:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pieces.book import plot
-from pieces.book.tables import Table, table
+from pieces.book.tables import Table, scientific, table
 from pieces.positions import Rotary, alibi_slopes
 
 
@@ -37,7 +37,7 @@ def alike(codes: Tensor, column: int = 0) -> Table:
         (one, other, (codes[one] - codes[other]).norm().item()),
         (0, step, smallest),
     ):
-        here = f"{(codes[p] - codes[q])[column].abs():.2g}".replace("e-0", "e−")
+        here = scientific((codes[p] - codes[q])[column].abs().item())
         rows.append([f"{p} and {q}", here, apart])
     caption = f"The most alike of {len(codes):,} places: in column {column}, and in all columns"
     return table(rows, ["places", f"apart in column {column}", "in all"], caption=caption)

@@ -7,7 +7,7 @@ from statistics import median
 import torch
 from torch import Tensor
 
-from pieces.book import plot
+from pieces.book import plot, scientific
 from pieces.norms import rms_norm
 from pieces.residual import PostNorm, PreNorm, Residual, SandwichNorm
 
@@ -128,5 +128,5 @@ def plain_and_normed(skip: bool, depth: int, D: int = 64, gain: float = 0.5) -> 
             y = gain * W @ norm(x)
             x = x + y if skip else y
         x.backward(torch.ones_like(x))
-        found.append(f"{size(first.grad):.1g}")
+        found.append(scientific(size(first.grad), 1))
     return found

@@ -33,11 +33,12 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
   const text = words.chart;
   const grid = h("g", { class: "p-chart-grid" });
   const curves = h("g", {});
+  const names = h("g", {}); // of the marks, above the curves that cross them
   const dots = h("g", {});
   const line = h("line", { class: "p-at" });
   const svg = h("svg", { class: "p-chart", height, tabindex: "0", role: "slider", "aria-label": caption,
     "aria-valuemin": 0 },
-    grid, curves, line, dots);
+    grid, curves, names, line, dots);
   const key = h("ul", { class: "p-legend p-chart-key" });
   const pane = h("figure", { class: "p-pane p-pane-chart" }, h("figcaption", {}, caption), svg, key);
   let data = null;
@@ -92,12 +93,12 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
         xTitle),
       h("text", { transform: `translate(11 ${(bottom + EDGE.top) / 2}) rotate(-90)`, "text-anchor": "middle",
         class: "p-axis" }, yTitle),
-      ...(data.marks ?? []).flatMap((m) => (m.y === undefined ? [
-        h("line", { class: "p-mark", x1: px(m.x), x2: px(m.x), y1: EDGE.top, y2: bottom }),
-        h("text", { class: "p-mark-name", y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }, m.name)]
-        : [h("line", { class: "p-mark", x1: EDGE.left, x2: right, y1: py(m.y), y2: py(m.y) }),
-          h("text", { class: "p-mark-name", x: right, y: py(m.y) + (m.below ? 13 : -5),
-            "text-anchor": "end" }, m.name)])));
+      ...(data.marks ?? []).map((m) => h("line", { class: "p-mark", ...(m.y === undefined
+        ? { x1: px(m.x), x2: px(m.x), y1: EDGE.top, y2: bottom }
+        : { x1: EDGE.left, x2: right, y1: py(m.y), y2: py(m.y) }) })));
+    names.replaceChildren(...(data.marks ?? []).map((m) => h("text", { class: "p-mark-name",
+      ...(m.y === undefined ? { y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }
+        : { x: right, y: py(m.y) + (m.below ? 13 : -5), "text-anchor": "end" }) }, m.name)));
   }
   function paint() {
     if (!data || !width) return;
