@@ -312,6 +312,13 @@ class TestAtEveryWidth:
         assert cut == []
         assert seen or not visit.locator(".pieces figcaption").count()
 
+    @VISITS
+    def test_no_line_of_code_is_cut_off(self, visit):
+        cut = visit.evaluate("""() => [...document.querySelectorAll(".bd-article .highlight pre")]
+          .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1)
+          .map((e) => e.textContent)""")
+        assert cut == []
+
 
 class TestForEveryone:
     @pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)], ids=["desk", "phone"])

@@ -27,7 +27,7 @@ def fading(sizes: Mapping[str, Tensor]) -> None:
 
     A colour for each gain, dashes for tanh.
     """
-    figure, axes = plot.figure(5.4, 3.0)
+    figure, axes = plot.figure(5.4, 3.4)
     said = []
     for name, runs in sizes.items():
         bend, gain = name.split(", gain ")
@@ -37,7 +37,7 @@ def fading(sizes: Mapping[str, Tensor]) -> None:
         low, high = (scientific(end(runs[:, -1]).item()) for end in (torch.min, torch.max))
         said.append(f"{name}: {low} to {high}")
     axes.set(yscale="log", xlabel="steps back", ylabel="size of the gradient")
-    axes.legend(loc="upper left", ncols=2)
+    figure.legend(loc="outside lower center", ncols=2)
     plot.show(
         figure, alt=f"After {len(run) - 1} steps the gradient has the size: {'; '.join(said)}."
     )
