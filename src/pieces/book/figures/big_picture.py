@@ -27,7 +27,7 @@ def fading(sizes: Mapping[str, Tensor]) -> None:
 
     A colour for each gain, dashes for tanh.
     """
-    figure, axes = plot.figure(5.4, 3.4)
+    figure, axes = plot.figure(5.4, 3.1)
     said = []
     for name, runs in sizes.items():
         bend, gain = name.split(", gain ")
