@@ -55,7 +55,7 @@ def kept(record):
     """Return what a run of the benchmark left."""
     cells = []
     for row in record["rows"]:
-        aim = "" if row["target"] is None else f"at most {row['target']}"
+        aim = "" if row["target"] is None else f"≤ {row['target']}"
         cells.append((row["what"], f"{row['ratio']:.2f}", aim))
     tools = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
     made = f"{record['device']}; {record['dtype']}; {tools}."

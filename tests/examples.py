@@ -33,7 +33,7 @@ from pieces import generate as generation
 from pieces import train as training
 from pieces.attention import CausalCore
 from pieces.blocks import Block, CrossBlock, ParallelBlock, Stack
-from pieces.book import code, measured, table
+from pieces.book import code, measured, scientific, table
 from pieces.book.ask import ask, question
 from pieces.cache import GrowingCache, PagedCache, RollingCache
 from pieces.checkpoints import from_folder, from_transformers, to_transformers
@@ -611,6 +611,7 @@ CALLS = {
     "ask": lambda: (ask, {"name": "3.1"}),
     "question": lambda: (question, {"name": "3.1"}),
     "code": lambda: (code, {"first": masks.causal}),
+    "scientific": lambda: (scientific, {"value": 0.5, "digits": 2}),
     "table": lambda: (
         table,
         {"rows": [["a", 1]], "headers": ["", "b"], "digits": 2},

@@ -99,7 +99,7 @@ def scientific(value: Number, digits: Size = 2) -> str:
 
     A power of ten stands below 0.0001, and from 10 to the power of ``digits`` on.
     """
-    plain, _, power = f"{value:.{digits}g}".partition("e")
+    plain, _, power = f"{value:z.{digits}g}".partition("e")
     raised = f"·10{str(int(power)).translate(RAISED)}" if power else ""
     return plain.replace("-", "−") + raised
 
