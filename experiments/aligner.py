@@ -7,10 +7,10 @@ import held_out
 from common import Experiment, run
 from pieces.losses import translation_loss
 from pieces.models.aligner import AlignerConfig, aligner
-from pieces.tasks import Translation
+from pieces.tasks import Introductions
 from pieces.train import TrainConfig
 
-TASK = Translation()
+TASK = Introductions()
 
 EXPERIMENT = Experiment(
     name="aligner",

@@ -4,7 +4,7 @@
     python experiments/llama_switches.py seeds   # three other seeds, each at its best rate
 
 The source text recommends pre-norm, RMSNorm, SwiGLU and rotary positions. Here a small LLaMA has
-all four; LayerNorm, a GELU network of as many weights, sinusoids, and Post-Norm replace one of
+all four; LayerNorm, a GELU network of as many weights, sinusoids, and post-norm replace one of
 them each; "none of the four" has all replacements at once; "no positions" has nothing in place of
 the rotary ones. A seed gives all of them the same stories in the same order. Rates are doubled or
 halved until the best one lies between two others. The runs are short: none has reached the floor
@@ -48,7 +48,7 @@ OFF: dict[str, dict[str, Any]] = {
     "LayerNorm": {"norm": LayerNorm},
     "GELU": {"gated": False},
     "sinusoids": {"position": lambda: Sinusoidal(D_MODEL)},
-    "Post-Norm": {"residual": PostNorm},
+    "post-norm": {"residual": PostNorm},
 }
 MODELS = {
     "recommended": RECOMMENDED,

@@ -113,12 +113,34 @@ def test_what_the_words_of_the_aligner_look_at():
     characters, words, weights = aligned("aligner", TEXT)
     assert Alignment().text == TEXT
     most = {
-        word: characters[at] for word, at in zip(words, weights.argmax(-1).tolist(), strict=True)
+        word: (characters[at], row[at].item())
+        for word, row, at in zip(words, weights, weights.argmax(-1).tolist(), strict=True)
     }
-    assert (most["teacher"], most["books"], most["took"]) == ("老", "书", "两")
-    assert weights[words.index("took")].max() > 0.9
-    assert TEXT[TEXT.index("拿走了") + 3] == "两"
-    assert weights[words.index("yesterday")].max() < 0.25
+    plain = {"teacher": "老", "two": "两", "books": "书"}
+    assert all(most[word][0] == seen and most[word][1] > 0.85 for word, seen in plain.items())
+    assert most["yesterday"][0] == "了"
+    day = weights[words.index("yesterday"), : len("昨天")].sum()
+    says(NAME, "far more than at 昨天")
+    assert most["yesterday"][1] > 4 * day
+
+
+def test_what_is_done_was_always_done_yesterday():
+    """What 了 told in training, and what the model makes of it behind another day."""
+    task = load("aligner").task
+    rows = task.sentences(task.items(2000, "train", torch.Generator().manual_seed(0)))
+    done = [(chinese, english) for chinese, english in rows if "了" in chinese]
+    assert len(done) > 400
+    assert all(zh.startswith("昨天") and en.endswith("yesterday .") for zh, en in done)
+    for day in ("明天", "每天"):
+        written = aligned("aligner", TEXT.replace("昨天", day)).words
+        assert " ".join(written) == "the teacher took two books yesterday ."
+
+
+def test_the_aligner_reads_two_patterns_of_sentence():
+    says(NAME, "Choose 我是一个学生 (I am a student) as well", "Then try 老师是学生")
+    assert " ".join(aligned("aligner", "我是一个学生").words) == "I am a student ."
+    invented = aligned("aligner", "老师是学生").words
+    assert "teacher" not in invented
 
 
 def test_the_translation_follows_the_sentence():
@@ -126,7 +148,6 @@ def test_the_translation_follows_the_sentence():
     assert one[:5] == ["the", "teacher", "took", "a", "book"]
     assert "balls" in aligned("aligner", TEXT.replace("本书", "个球")).words
     assert "ball" in " ".join(aligned("aligner", TEXT.replace("书", "球")).words)
-    assert "teacher" not in aligned("aligner", TEXT.replace("昨天", "")).words
 
 
 def test_the_drawing_is_as_thick_as_the_weights(monkeypatch):

@@ -254,10 +254,10 @@ def test_each_model_had_a_rate_between_two_others():
 
 def test_rates_that_are_too_high():
     found = figures.tried_rates()
-    first, second = found["Post-Norm"][0.02]
-    says(NAME, f"Post-Norm alone ended {first:.2f} and {second:.2f} nats above the floor.")
+    first, second = found["post-norm"][0.02]
+    says(NAME, f"post-norm alone ended {first:.2f} and {second:.2f} nats above the floor.")
     assert min(found["none of the four"][0.01]) > 3
-    assert figures.best_rate(found["Post-Norm"]) < figures.best_rate(found["recommended"])
+    assert figures.best_rate(found["post-norm"]) < figures.best_rate(found["recommended"])
     slow = [sum(found[name][0.005]) / 2 for name in ("recommended", "none of the four")]
     says(
         NAME,
@@ -281,7 +281,7 @@ def test_what_each_switch_is_worth():
         f"a model ends {worse['none of the four'].mean():.2f} nats farther away",
     )
     spread = float(ends["recommended"].max() - ends["recommended"].min())
-    for name in ("LayerNorm", "GELU", "Post-Norm"):
+    for name in ("LayerNorm", "GELU", "post-norm"):
         assert abs(worse[name].mean()) < 0.05 < spread, name
         assert worse[name].min() < 0 < worse[name].max(), name
     assert (one > 0).all()

@@ -19,7 +19,7 @@ def test_each_switch_turns_off_one_part_and_the_last_model_all_of_them():
     }
     assert off == {
         "recommended": set(), "LayerNorm": {"norm"}, "GELU": {"gated"},
-        "sinusoids": {"position"}, "Post-Norm": {"residual"}, "none of the four": set(on),
+        "sinusoids": {"position"}, "post-norm": {"residual"}, "none of the four": set(on),
         "no positions": {"position"},
     }  # fmt: skip
     assert type(llama_switches.built("no positions", 0).position) is PositionalEncoding

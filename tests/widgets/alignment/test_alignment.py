@@ -66,7 +66,7 @@ class TestPython:
         said = Alignment().describe()
         assert TEXT in said
         assert "“the teacher took two books yesterday .”" in said
-        assert "for “books” it looked most at 书, with a weight of 0.86" in said
+        assert "for “books” it looked most at 书, with a weight of 0.89" in said
         assert "looked" not in Alignment(word=0).describe()
         assert "looked" not in Alignment(word=20).describe()
         assert Alignment(text="zebra").describe() == "the aligner reads “zebra”"

@@ -52,11 +52,12 @@ def load(twin):
 def sources(name):
     if name == "shipped":
         texts = ("我是一个学生。", "那个学生看见书", "两只猫追狗。")
-        return [[SHIPPED.task.ids[one] for one in text] for text in texts]
+        return [tuple(SHIPPED.task.ids[one] for one in text) for text in texts]
     draw = torch.Generator().manual_seed(5)
-    return [torch.randint(0, 37, (n,), generator=draw).tolist() for n in (1, 4, 9)]
+    return [tuple(torch.randint(0, 37, (n,), generator=draw).tolist()) for n in (1, 4, 9)]
 
 
+@functools.cache  # each fault is held against the same searches
 def expected(name, source, most, nBeams=4, lengthPenalty=1.0, patient=False):
     """The target, its score, and after each step what was kept, with its sum, and what finished."""
     kept, seen = [], []
@@ -164,7 +165,7 @@ FAULTS = {
 def test_a_fault_is_seen(chromium, fault):
     with opened_twin(chromium, modules=MODULES, faults={"twin/beam": FAULTS[fault]}) as twin:
         load(twin)
-        assert not all(agreed(twin, search) for search in SEARCHES)
+        assert not all(agreed(twin, search) for search in reversed(SEARCHES))  # the patient first
 
 
 def agreed(twin, search):

@@ -11,7 +11,7 @@ from pieces.models.llama import LlamaConfig, llama
 from pieces.zoo import count_parameters
 
 PARTS = ("embedding", "attention", "feed-forward", "norms", "head")
-LOOKS = {"Post-Norm": "score", "none of the four": "residual", "recommended": "query"}
+LOOKS = {"post-norm": "score", "none of the four": "residual", "recommended": "query"}
 Runs = dict[str, dict[float, list[float]]]
 
 

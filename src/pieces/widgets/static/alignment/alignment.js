@@ -17,8 +17,9 @@ const WORDS = {
   own: "one of your own",
   /** Each sentence, and the English word that is followed at first. */
   examples: [
-    ["昨天那个老师拿走了两本书。", 5], ["每天两个老师听见那只小鸟。", 5], ["昨天那个新学生在学校里画了一朵花。", 6],
-    ["明天那只大狗会在街上追两只鸟。", 7], ["昨天两个孩子在河边找到了一个大球。", 6],
+    ["昨天那个老师拿走了两本书。", 5], ["我是一个学生。", 4], ["每天两个老师听见那只小鸟。", 5],
+    ["昨天那个新学生在学校里画了一朵花。", 6], ["明天那只大狗会在街上追两只鸟。", 7],
+    ["昨天两个孩子在河边找到了一个大球。", 6],
   ],
   typed: (n) => `A sentence of the ${n} Chinese characters that the model knows`,
   hint: "Change a character, or type an English word such as dog: its Chinese is offered here.",
