@@ -19,7 +19,7 @@ from pieces.trace import record
 from pieces.trained import load
 
 GAINS = {"1.1": "key", "1.0": "weight", "0.9": "residual"}
-LOOK = {"recurrent": "key", "LSTM": "value", "attention": "query"}
+NETWORKS = ("recurrent", "LSTM", "LSTM, gates open", "attention")
 
 
 def fading(sizes: Mapping[str, Tensor]) -> None:
@@ -63,7 +63,7 @@ def agreement(record: Mapping[str, Any] | None = None) -> Table:
     """Show how many answers were right over each gap: the mean of the seeds, least and most."""
     runs = (record or record_of("agreement"))["seeds"]
     rows = []
-    for network in LOOK:
+    for network in NETWORKS:
         row = [network]
         for gap in sorted({run["gap"] for run in runs}):
             found = [r["right"] for r in runs if (r["network"], r["gap"]) == (network, gap)]
