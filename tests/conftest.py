@@ -41,8 +41,9 @@ def device() -> torch.device:
 def unchecked() -> Iterator[None]:
     """Run the package as its users do, without jaxtyping and beartype.
 
-    For tests of our own error messages (the type checker would refuse the input first) and for
-    torch.compile and torch.export (which would trace the checker).
+    For tests of our own error messages (the type checker would refuse the input first), for
+    torch.compile and torch.export (which would trace the checker), and for tests that train or
+    build for long, of pieces whose types the other tests check.
     """
     before = jaxtyping.config.jaxtyping_disable
     jaxtyping.config.update("jaxtyping_disable", True)

@@ -248,6 +248,7 @@ def test_how_often_the_gradient_is_gone():
     assert table_of(shown, "q·k  ")[-1] == f"{without.mean():.0f} ± {without.std():.0f} %"
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_what_the_scores_learned():
     runs = learned()
     unlearned = torch.cat([runs["dot, q 12"], runs["scaled dot, q 12"]])
@@ -265,6 +266,7 @@ def test_what_the_scores_learned():
          f"{additive.max():.2f}), where chance is {1 / retrieval.LISTED}")  # fmt: skip
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_other_rates_do_not_help_the_additive_score():
     """Seeds that chose nothing; the ends of the range and between."""
     found = retrieval.at_rates("additive", (0.002, 0.005, 0.01, 0.05, 0.1), seeds=(10, 11))

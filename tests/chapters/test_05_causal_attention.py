@@ -85,6 +85,7 @@ def test_the_floor_and_what_it_means():
     says(CHAPTER, f"where the true probabilities have {floor[:, -1].mean():.2f}")
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_cheats_learn_far_below_the_floor_and_cannot_write():
     _, test = texts()
     floor = -TASK.true_log_probs(test.input_ids, test.targets).mean()

@@ -53,6 +53,7 @@ def words_of(name):
     return counted(name)["embedding"] + counted(name)["head"]
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_slips_are_what_they_say():
     slips = {name: [number for number, _ in question(name)["slips"]] for name in ANSWERS}
     baichuan = counted("Baichuan-2")["total"]
@@ -75,6 +76,7 @@ def test_slips_are_what_they_say():
     assert slips["16.5"] == pytest.approx(told, abs=0.05)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_strips_look_alike_in_most_rows():
     alike = [name for name in MODEL_TABLE if 0.29 < share(name, "attention") < 0.34
              and 0.60 < share(name, "feed-forward") < 0.68]  # fmt: skip

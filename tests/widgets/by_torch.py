@@ -1,10 +1,22 @@
 """What torch computes for the expectations of several widgets."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest import mock
+
 import torch
+from torch import nn
 
 from pieces import masks, scores
 from pieces.attention import masked_softmax
 from pieces.trace import record
+
+
+@contextmanager
+def shapes_only() -> Iterator[None]:
+    """Modules that are made here have shapes and no numbers, and lose no time over drawing them."""
+    with torch.device("meta"), mock.patch.object(nn.Linear, "reset_parameters"):
+        yield
 
 
 def heads_off(model, off):

@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Callable, Iterator
 
-import jaxtyping
 import pytest
 from desk import Desk
 from playwright.sync_api import Browser, Error, Locator, Page
@@ -29,18 +28,6 @@ ACTS = [
     "type",
     "uncheck",
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _as_its_users() -> Iterator[None]:
-    """Run the package unchecked, as a page's kernel does: its types are the other tests' matter.
-
-    What a widget shows is held against hundreds of models; checked, each takes six times as long.
-    """
-    before = jaxtyping.config.jaxtyping_disable
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", before)
 
 
 @pytest.fixture(scope="session")

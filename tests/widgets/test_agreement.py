@@ -136,6 +136,7 @@ def line_agrees(line, sentence, now):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("unchecked")
 def test_two_hundred_moves(bench, name):
     widget, draw = example(name), random.Random(name)
     with recorded(bench, widget) as page:

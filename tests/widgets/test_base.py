@@ -363,6 +363,7 @@ class TestBadState:
         ) as page:
             stands(page)
 
+    @pytest.mark.usefixtures("unchecked")
     @pytest.mark.parametrize("name", NAMES)
     def test_a_live_value_never_blanks_it(self, bench, name):
         widget = example(name)

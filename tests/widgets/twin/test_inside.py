@@ -151,6 +151,7 @@ def test_a_long_text_and_one_read_on(twin, models, name):
 
 
 @pytest.mark.parametrize("name", [*BOOK, *RANDOM])
+@pytest.mark.usefixtures("unchecked")
 def test_every_switch_agrees(twin, models, name):
     model = models[name]
     ids = ids_of(model, 11) if name in RANDOM else load(name).task.encode(TEXT.lower())

@@ -6,7 +6,7 @@ import math
 import re
 import statistics
 
-import torch
+from by_torch import shapes_only
 from charted import CHARTS, place
 from oracle import number, right, says
 from torch import nn
@@ -187,7 +187,7 @@ def model_of(s):
 def run(code):
     """Return the model that a code builds, without memory, and the mask that it names."""
     names = {}
-    with torch.device("meta"):
+    with shapes_only():
         exec(code, names)
     return names["model"], names.get("mask")
 
@@ -204,7 +204,7 @@ def told_of(model):
 def counted(key):
     """Return the parameters by part of the model of these parts, built on the meta device."""
     s = json.loads(key)
-    with torch.device("meta"):
+    with shapes_only():
         counts = count_parameters(model_of(s))
     right(counts.pop("other") == 0, f"other parts: {s}")
     return counts
@@ -488,7 +488,7 @@ def workbench(root, s):
     counts, operations = counts_of(is_), operations_of(is_)
     right(shown["code"].strip() == s["code"].strip(), "the code shown is not the code read")
     built, mask = run(s["code"])
-    with torch.device("meta"):
+    with shapes_only():
         right(told_of(built) == told_of(model_of(is_)), "the code builds other parts")
     small = is_["place"] == "deep"
     right(("\ndeepnorm_init_(stack, beta)" in s["code"]) == small, "first weights of another kind")

@@ -4,6 +4,7 @@ import random
 
 import pytest
 import torch
+from by_torch import shapes_only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import check, recorded
@@ -79,7 +80,7 @@ def same_bench(twin, wish):
     )
     assert found["fitted"] == s
     model, _ = run(found["code"])
-    with torch.device("meta"):
+    with shapes_only():
         assert told_of(model) == told_of(model_of(s)), found["code"]
     assert (
         sum(p.numel() for p in model.parameters()) == found["parameters"] == counts_of(s)["total"]
@@ -255,7 +256,7 @@ def test_a_large_model_is_looked_at_in_small(twin):
      ("mixtral-8x7b", mixtral.PRESETS["mixtral-8x7b"], mixtral.mixtral)],
 )  # fmt: skip
 def test_a_known_model_has_as_many_parameters(twin, name, config, build):
-    with torch.device("meta"):
+    with shapes_only():
         model = build(config)
     s = twin("bench.fitted({ ...a.s, ...bench.PRESETS[a.name] })", s=DEFAULTS, name=name)
     assert counts_of(s)["total"] == sum(p.numel() for p in model.parameters())
@@ -265,7 +266,7 @@ def test_what_was_trained_is_what_the_code_builds():
     for name, swap in experiment.SWAPS.items():
         parts = BASE | swap
         s = used(DEFAULTS | {k: v for k, v in parts.items() if k in DEFAULTS})
-        with torch.device("meta"):
+        with shapes_only():
             assert told_of(built(parts)) == told_of(model_of(s)), name
 
 
