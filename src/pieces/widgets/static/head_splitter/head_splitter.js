@@ -96,19 +96,22 @@ function render({ model, el }) {
 
   /** @type {any} */
   let now = null;
+  /** @type {any} with the silent head, and without */
+  let [results, loud] = [null, null];
   let drawn = "";
-  /** @type {Map<Object, () => void>} what a picture that is not seen will draw when it is */
+  /** @type {Map<Object, Object[]>} the states that a picture will show when it is seen */
   const waiting = new Map();
   function place(at) {
     const late = at > HALF - 0.5;
     const seen = late ? after : before;
-    waiting.get(seen)?.();
-    waiting.delete(seen);
+    const step = Math.round(at);
     before.pane.hidden = late;
     after.pane.hidden = !late;
-    before.show(Math.min(at, HALF - 1));
-    const step = Math.round(at);
-    after.show(at > 5 ? step - HALF : Math.max(0, at - HALF)); // the last matrix moves nothing
+    const rest = at > 5 ? step - HALF : Math.max(0, at - HALF); // the last matrix moves nothing
+    const where = late ? rest : Math.min(at, HALF - 1);
+    if (waiting.has(seen)) seen.draw(waiting.get(seen), where);
+    else seen.show(where);
+    waiting.delete(seen);
     after.pane.classList.toggle("p-mixed", step === 6);
     lines.forEach((line, n) => line.setAttribute("aria-pressed", String(n === step)));
   }
@@ -121,25 +124,27 @@ function render({ model, el }) {
     now = read(model);
     const { B, T, H, K, D, step, silenced } = now;
     const all = shapes(now);
-    const { asked, heads, output } = computed(now);
     const size = JSON.stringify([B, T, H, K, silenced]);
     if (drawn !== size) {
       drawn = size;
+      results = computed(now);
+      loud = silenced ? computed({ ...now, silenced: 0 }) : null;
       const state = (n, t) => ({ name: WORDS.names[n], tensor: t, axes: WORDS.axes[n] });
+      const { asked, heads, output } = results;
       const views = (list) => {
         const flat = tensor(list, [B, T, D]);
         const cut = reshape(flat, B, T, H, K);
         return [flat, cut, permute(cut, 0, 2, 1, 3)];
       };
-      waiting.set(before, () => before.draw(views(asked).map((t, n) => state(n, t))));
-      waiting.set(after, () => after.draw([...views(heads).reverse(), tensor(output, [B, T, D])]
-        .map((t, n) => state(HALF + n, t))));
+      waiting.set(before, views(asked).map((t, n) => state(n, t)));
+      waiting.set(after, [...views(heads).reverse(), tensor(output, [B, T, D])]
+        .map((t, n) => state(HALF + n, t)));
     }
     // A trait that was set elsewhere moves the film; while it runs, it is ahead of its trait.
     if (step !== stood && Math.round(film.position) !== step) film.jump(step);
     else place(film.position);
-    const loud = silenced ? computed({ ...now, silenced: 0 }) : null;
-    const [mine, theirs] = step < 6 ? [heads, loud?.heads] : [output, loud?.output];
+    const of = step < 6 ? "heads" : "output";
+    const [mine, theirs] = [results[of], loud?.[of]];
     const differs = (n) => Boolean(theirs) && step >= HALF && Math.abs(mine[n] - theirs[n]) > NONE;
     after.ring(differs);
     const changed = mine.filter((_, n) => differs(n)).length;

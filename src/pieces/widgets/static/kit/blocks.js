@@ -38,7 +38,7 @@ function arrangement(shape) {
 }
 
 /**
- * `draw(states)`, then `show(position)`: 0 is the first state, 0.5 half way to the second.
+ * `draw(states, position)`, then `show(position)`: 0 is the first state, 0.5 half way to the second.
  * @param {Object} frame
  * @param {{caption: string, colour?: {state: number, axis: number}, label?: (place: number, value: number)
  *   => string,
@@ -106,7 +106,6 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     give(svg, { viewBox: `${-(width / side - across) / 2} -0.1 ${width / side} ${down + 0.2}`,
       height: Math.ceil(side * (down + 0.2)) });
     svg.classList.toggle("p-small", side < 17);
-    show(position);
   }
   /** Frames around the grids of a state: where its outer axes are cut. */
   function frames(s) {
@@ -145,7 +144,7 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     said.textContent = text.shape(name, named, strides ? tensor.strides : null);
     svg.setAttribute("aria-label", `${caption}. ${said.textContent}`);
   }
-  frame.onWidth(svg, (now) => { width = now; fit(); });
+  frame.onWidth(svg, (now) => { width = now; fit(); show(position); });
   frame.table(caption, () => {
     if (!states.length || pane.hidden) return null; // a table tells what is to be seen
     const { tensor } = states[Math.round(position)];
@@ -164,11 +163,11 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
       for (const { node } of marks) node.classList.toggle("p-ringed", test(Number(node.dataset.place)));
     },
     /** @param {State[]} next views of one tensor: all show the same numbers of its memory */
-    draw(next) {
+    draw(next, at = position) {
       states = next;
-      position = Math.min(position, Math.max(0, states.length - 1));
       lay();
       fit();
+      show(at);
     },
   };
 }
