@@ -260,6 +260,19 @@ def test_run_all_brings_every_widget_alive(page):
     assert failed == []
 
 
+def test_words_of_a_table_stand_left_and_numbers_right(page):
+    """Jupyter's own tables are right-aligned and striped."""
+    page.locator(".pieces-table").first.wait_for()
+    sides = page.evaluate(
+        """() => [...document.querySelectorAll(".pieces-table :is(th, td)")].map((cell) =>
+          [cell.classList.contains("number"), getComputedStyle(cell).textAlign,
+            getComputedStyle(cell.parentElement).backgroundColor])"""
+    )
+    assert {side for number, side, _ in sides if number} == {"right"}
+    assert {side for number, side, _ in sides if not number} == {"left"}
+    assert {ground for *_, ground in sides} == {"rgba(0, 0, 0, 0)"}
+
+
 def test_a_control_that_is_moved_is_read_in_python(page):
     slider = explorer(page).locator(".p-control:visible input[type=range]").first
     before = explorer(page).evaluate(PICTURE)

@@ -12,16 +12,18 @@ from pieces.checks import Count, Filled, Number, Size, checked, require
 GROUPED = 10_000  # from here on, three digits stand together: 363,000
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-# For notebooks, whose own tables are striped, right-aligned and small. The site has its own.
+# For notebooks, whose own tables are striped, right-aligned and small: JupyterLab says so with two
+# classes, so the class stands here twice. The site has its own.
 STYLE = """
 .pieces-table { max-width: 100%; overflow-x: auto; }
 .pieces-table table { border-collapse: collapse; margin: .5em 0; font-size: 1em; }
 .pieces-table caption { caption-side: top; text-align: left; padding-bottom: .5em; opacity: .8;
   width: max-content; max-width: min(36rem, 92vw); }
-.pieces-table :is(th, td) { padding: .35em 1.2em .35em 0; border-bottom: 1px solid #8885;
-  text-align: left; background: none; font-weight: inherit; }
-.pieces-table thead th { border-bottom-width: 2px; font-weight: 600; }
-.pieces-table .number { text-align: right; font-variant-numeric: tabular-nums; }
+.pieces-table.pieces-table :is(thead, tbody) tr { background: none; }
+.pieces-table.pieces-table :is(th, td) { padding: .35em 1.2em .35em 0; text-align: left;
+  border-bottom: 1px solid #8885; background: none; font-weight: inherit; }
+.pieces-table.pieces-table thead th { border-bottom-width: 2px; font-weight: 600; }
+.pieces-table.pieces-table tr .number { text-align: right; font-variant-numeric: tabular-nums; }
 """
 
 
