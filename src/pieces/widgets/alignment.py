@@ -53,7 +53,8 @@ class Alignment(TrainedModelWidget):
     Args:
         model_name: "aligner"; one of your own comes in by ``from_model``.
         text: the Chinese sentence; a character that the model does not know is named and left out.
-        word: the English word whose weights are shown, from 1; 0 is none.
+        word: the English word whose weights are shown, from 1; 0 is none. In a translation that
+            is too short for it, the last one.
 
     Read back:
         translation: the English words, the likeliest at each step.
@@ -105,12 +106,13 @@ class Alignment(TrainedModelWidget):
         if not words:
             return said
         said += f" and writes “{' '.join(words)}”"
-        if not 1 <= self.word <= len(words):
+        if not self.word:
             return said
-        row = weights[self.word - 1]
+        word = min(self.word, len(words)) - 1
+        row = weights[word]
         most = characters[int(row.argmax())]
         weight = f"with a weight of {row.max():.2f}"
-        return f"{said}; for “{words[self.word - 1]}” it looked most at {most}, {weight}"
+        return f"{said}; for “{words[word]}” it looked most at {most}, {weight}"
 
     def still(self) -> str:
         """Return the map of all the weights."""

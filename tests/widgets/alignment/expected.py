@@ -20,7 +20,7 @@ def alignment(root, s):
     if not words:
         right(not root.locator(".p-pane:visible").count(), "a picture of nothing")
         return
-    on = s["word"] - 1 if s["word"] else None
+    on = min(s["word"], T) - 1 if s["word"] else None
     drawn = root.locator(".p-bridge").evaluate(BRIDGE)
     right(drawn["left"] == characters and drawn["right"] == words, "other words are shown")
     chosen = [[on]] if on is not None else [[]]

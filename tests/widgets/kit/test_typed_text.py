@@ -112,7 +112,8 @@ def test_a_chosen_translation_is_kept_while_another_text_is_typed(bench):
     one = Alignment(word=6)
     with recorded(bench, one) as page:
         whole = state(page, one)["text"]
-        type_over(page, whole[:3])
+        type_over(page, whole[:5])
+        assert len(state(page, one)["translation"]) == 5, "too short for the wish"
         assert state(page, one)["word"] == 6, "the wish stays"
         check(page, one)
         type_over(page, whole)

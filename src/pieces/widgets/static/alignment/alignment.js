@@ -85,7 +85,9 @@ async function render({ model: traits, el }) {
   const selection = createSelection();
   const { read, readable } = translator(model, limits(traits, "word").high);
   const reading = () => read(text(traits, "text"));
-  const word = () => Math.min(count(traits, "word"), reading().words.length);
+  const wished = () => count(traits, "word");
+  /** A translation may be too short for the chosen word while its text is typed: its last one is followed. */
+  const word = () => Math.min(wished(), reading().words.length);
 
   sentences(view, traits);
   const field = typedText(view, traits, { vocabulary: readable, encode: (typed) => model.encode(typed) },
@@ -104,9 +106,13 @@ async function render({ model: traits, el }) {
   view.panes.append(ink.pane, map.pane);
   map.pane.append(h("p", { class: "p-aside" }, WORDS.note));
 
+  /** What was marked when it was drawn: only what differs from it is a reader's choice.
+   *  @type {number|null} */
+  let marked = null;
   view.onDispose(selection.subscribe((now, before) => {
-    const picked = (selection.picked.row ?? -1) + 1;
-    if (picked !== word()) follow(picked);
+    const { row } = selection.picked;
+    if (row !== marked) follow((row ?? -1) + 1);
+    marked = row;
     if (now.row !== before.row) view.redraw();
   }));
   fromPerfect({ sentence: view.panes }, model); // on a phone the picture stays near its words
@@ -118,15 +124,15 @@ async function render({ model: traits, el }) {
     report(traits, { translation: words, weights: words.map((_, t) => row(t)), probabilities: sure });
     [ink, map].forEach(({ pane }) => { pane.hidden = !words.length; });
     if (!words.length) { view.say(""); map.draw(null); return; }
-    const followed = word() ? word() - 1 : null;
-    selection.pick({ row: followed, column: null });
+    marked = word() ? word() - 1 : null;
+    selection.pick({ row: marked, column: null });
     const groups = grouped(tokens);
     ink.draw({ groups, rows: words, values });
     map.draw({ values, top: 1, rows: words, columns: tokens });
     const on = selection.now.row;
     view.say(on === null || on >= words.length ? WORDS.none : sentence({ ...said, groups }, on));
   });
-  return live(traits, view, () => (reading().words.length ? { word: word() } : {}));
+  return live(traits, view, () => ({ word: wished() }));
 }
 
 export default guard(render);
