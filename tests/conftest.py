@@ -5,10 +5,11 @@ import re
 import sys
 from collections.abc import Iterator
 
-import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
+
+from checker import past_the_checker
 
 pytest_plugins = ["browser"]
 COMPILES_FROM = (2, 12)
@@ -45,9 +46,7 @@ def unchecked() -> Iterator[None]:
     torch.compile and torch.export (which would trace the checker), and for tests that train or
     build for long, of pieces whose types the other tests check.
     """
-    before = jaxtyping.config.jaxtyping_disable
-    jaxtyping.config.update("jaxtyping_disable", True)
-    if "torch._dynamo" in sys.modules:  # which takes seconds to load
-        torch.compiler.reset()  # what was compiled with the checker, or too often, counts no more
-    yield
-    jaxtyping.config.update("jaxtyping_disable", before)
+    with past_the_checker():
+        if "torch._dynamo" in sys.modules:  # which takes seconds to load
+            torch.compiler.reset()  # what was compiled with the checker, or too often, is void
+        yield

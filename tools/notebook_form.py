@@ -19,6 +19,10 @@ CELL_METADATA = {"tags", "mystnb"}
 TEXTS = ("text/plain",)
 SOLUTION = {"code_prompt_hide": "Hide the solution", "code_prompt_show": "Show the solution"}
 CHECK = {"code_prompt_hide": "Hide the check", "code_prompt_show": "✓ Show the check"}
+OURS = {
+    "code_prompt_hide": "Hide the package's code",
+    "code_prompt_show": "Show the package's code",
+}
 # What brings a library into a chapter, by the extra of pyproject.toml that installs it: words of
 # its import lines. What is imported may fetch the library itself, or only when it is called.
 EXTRAS = {"checkpoints": "transformers|checkpoints|llama_listing", "bertviz": "bertviz"}
@@ -124,7 +128,8 @@ def committed_form(notebook):
             {key: cell.metadata[key] for key in sorted(CELL_METADATA & set(cell.metadata))}
         )
         if "hide-cell" in cell.metadata.get("tags", []):
-            cell.metadata["mystnb"] = nbformat.from_dict(prompts)
+            ours = prompts is CHECK and cell.source.startswith("code(")
+            cell.metadata["mystnb"] = nbformat.from_dict(OURS if ours else prompts)
         if spoils := closed_in_jupyter(cell, exercises=prompts is SOLUTION):
             cell.metadata["jupyter"] = nbformat.from_dict(spoils)
         cell.source = re.sub(r"[ \t]+$", "", cell.source, flags=re.M).strip("\n")

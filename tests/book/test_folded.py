@@ -118,6 +118,13 @@ def test_each_prompt_says_what_it_shows(page_of):
     assert prompts == ["Show the code", "✓ Show the check", "Show the solution"]
 
 
+def test_folded_code_of_the_package_is_not_called_a_check():
+    folded = [cell(source, "hide-cell") for source in ("code(masks.full)", "assert 1 == 1")]
+    form = committed_form(new_notebook(cells=folded))
+    prompts = [part.metadata["mystnb"]["code_prompt_show"] for part in form.cells]
+    assert prompts == ["Show the package's code", "✓ Show the check"]
+
+
 def test_without_javascript_there_is_no_dead_switch_and_everything_opens(chromium, small):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()

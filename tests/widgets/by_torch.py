@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-import jaxtyping
 import torch
 from torch import nn
 
+from checker import past_the_checker
 from pieces import masks, scores
 from pieces.attention import masked_softmax
 from pieces.trace import record
@@ -15,17 +15,13 @@ from pieces.trace import record
 
 @contextmanager
 def shapes_only() -> Iterator[None]:
-    """Modules that are made here have shapes and no numbers: nothing is drawn, no type is checked.
+    """Modules that are made here have shapes and no numbers: no start is drawn, no type is checked.
 
-    A model is only counted then, and one of a hundred layers takes a tenth of the time.
+    Enough for a model of a hundred layers that is counted, or compared by its parts.
     """
-    before = jaxtyping.config.jaxtyping_disable
-    jaxtyping.config.update("jaxtyping_disable", True)
-    try:
-        with torch.device("meta"), mock.patch.object(nn.Linear, "reset_parameters"):
-            yield
-    finally:
-        jaxtyping.config.update("jaxtyping_disable", before)
+    no_start = mock.patch.object(nn.Linear, "reset_parameters")
+    with past_the_checker(), torch.device("meta"), no_start:
+        yield
 
 
 def heads_off(model, off):

@@ -27,5 +27,7 @@ PICTURES = {
     "another silence": (lambda: HeadSplitter(B=2, T=3, heads=3, head_dim=3, step=5, silenced=1),
                         another_silence),
     "another size": (lambda: HeadSplitter(T=3, heads=3, head_dim=3, step=2), another_size),
+    "another size in silence": (lambda: HeadSplitter(B=2, T=3, heads=3, head_dim=2, step=5,
+                                                     silenced=2), another_size),
     "splitter's mix": (lambda: HeadSplitter(heads=4, head_dim=2, step=6, silenced=1), open_table),
 }  # fmt: skip

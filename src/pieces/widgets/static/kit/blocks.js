@@ -162,7 +162,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     ring(test) {
       for (const { node } of marks) node.classList.toggle("p-ringed", test(Number(node.dataset.place)));
     },
-    /** @param {State[]} next views of one tensor: all show the same numbers of its memory */
+    /** @param {State[]} next views of one tensor: all show the same numbers of its memory
+     *  @param {number} [at] where the picture stands then; as a rule, where it stood */
     draw(next, at = position) {
       states = next;
       lay();
