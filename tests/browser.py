@@ -83,6 +83,15 @@ STATE = """(id) => {
 # A widget may stand in a fold of the page: a reader opens it.
 UNFOLD = """() => document.querySelectorAll("details:has(.pieces-live)")
   .forEach((fold) => { fold.open = true; })"""
+# ms between two looks; a look at each frame would draw frames for nothing else.
+POLLING = 20
+# px; what is not on the screen is laid out and drawn on canvases, but not painted: most of a frame.
+A_SLIT = 60
+# What a test may have set of a page, beside what it did in its document.
+MEDIA = """() => JSON.stringify([innerWidth, innerHeight, navigator.onLine, ...["print",
+  "(prefers-reduced-motion: reduce)", "(prefers-color-scheme: dark)", "(forced-colors: active)"]
+  .map((one) => matchMedia(one).matches)])"""
+MOST_USES = 40
 # A frame, and what comes after it: the frame draws what is left of what an input changed.
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))"
 
@@ -137,21 +146,16 @@ class Record:
         return [url for url in self.requests if not url.startswith(own)]
 
 
-@contextmanager
-def opened(
+def fresh(
     chromium: Browser,
-    url: str,
     *,
     width: int = 1280,
     height: int = 900,
     dark: bool = False,
     touch: bool = False,
     init: str = "",
-) -> Iterator[Page]:
-    """Open a page in a fresh profile and wait until every widget is alive or has failed.
-
-    `page.record` holds what went wrong and what was asked for.
-    """
+) -> Page:
+    """Return an empty page in a fresh profile, with its record."""
     context = chromium.new_context(
         viewport={"width": width, "height": height},
         color_scheme="dark" if dark else "light",
@@ -163,12 +167,57 @@ def opened(
     page.record = Record(page)
     if init:
         page.add_init_script(init)
+    return page
+
+
+def visit(page: Page, url: str) -> Page:
+    """Go there, and wait until every widget is alive or has failed."""
     page.goto(url, wait_until="load")
-    page.wait_for_function(SETTLED)
+    page.wait_for_function(SETTLED, polling=POLLING)
+    return page
+
+
+@contextmanager
+def opened(chromium: Browser, url: str, **options) -> Iterator[Page]:
+    """Open a page in a fresh profile and wait until every widget is alive or has failed.
+
+    `page.record` holds what went wrong and what was asked for.
+    """
+    page = fresh(chromium, **options)
     try:
-        yield page
+        yield visit(page, url)
     finally:
-        context.close()
+        page.context.close()
+
+
+class Tabs:
+    """Pages that were left as they came, to be used again: a fresh one takes as long as its widget."""
+
+    def __init__(self, chromium: Browser):
+        self.chromium = chromium
+        self._free: dict[tuple, list[tuple[Page, str, int]]] = {}
+
+    @contextmanager
+    def opened(self, url: str, **options) -> Iterator[Page]:
+        """Open a page; what a test has changed in it but its document, nobody sees after it."""
+        free = self._free.setdefault(tuple(sorted(options.items())), [])
+        page, came, uses = free.pop() if free else (fresh(self.chromium, **options), "", 0)
+        try:
+            page.record.errors.clear()
+            page.record.requests.clear()
+            visit(page, url)
+            came = came or page.evaluate(MEDIA)
+            yield page
+            page.mouse.move(0, 0)  # or it would stand over the next document
+            kept = uses < MOST_USES and page.evaluate(MEDIA) == came
+            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        except BaseException:
+            page.context.close()
+            raise
+        if kept:
+            free.append((page, came, uses + 1))
+        else:
+            page.context.close()
 
 
 def unfold(page: Page) -> None:
@@ -219,7 +268,7 @@ class Bench:
     """Pages that hold widgets and nothing else, made by the book's own extension."""
 
     def __init__(self, chromium: Browser, folder: Path):
-        self.chromium, self.folder = chromium, folder
+        self.chromium, self.folder, self.tabs = chromium, folder, Tabs(chromium)
         self._gathered: dict[tuple[str, ...], str] = {}
         self._app = SimpleNamespace(
             builder=SimpleNamespace(format="html"),
@@ -307,7 +356,7 @@ class Bench:
         html = (self.folder / url.rsplit("/", 1)[1]).read_text(encoding="utf-8")
         for module, patch in patches:
             html = self.patched(html, module, patch)
-        with opened(self.chromium, self.write(self.gathered(html)), **options) as page:
+        with self.tabs.opened(self.write(self.gathered(html)), **options) as page:
             if faced:
                 page.evaluate("document.fonts.ready.then(() => 0)")
             yield page

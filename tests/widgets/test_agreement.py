@@ -11,7 +11,7 @@ from oracle import POWERS, check, recorded
 from oracle import number as number_of
 from samples import NAMES, example
 
-from browser import PAINTED, STATE, put, state
+from browser import A_SLIT, PAINTED, STATE, put, state
 from pieces import masks
 from pieces.widgets import AttentionSteps, MaskExplorer, ScoreFunctions
 
@@ -139,7 +139,7 @@ def line_agrees(line, sentence, now):
 @pytest.mark.usefixtures("unchecked")
 def test_two_hundred_moves(bench, name):
     widget, draw = example(name), random.Random(name)
-    with recorded(bench, widget) as page:
+    with recorded(bench, widget, height=A_SLIT) as page:
         for score in range(10):
             moves = [(draw.random(), draw.choice([0, 1, draw.random()])) for _ in range(20)]
             found = page.evaluate(WALK, [widget.model_id, moves])
