@@ -89,7 +89,7 @@ UNFOLD = """() => document.querySelectorAll("details:has(.pieces-live)")
   .forEach((fold) => { fold.open = true; })"""
 # ms between two looks; a look at each frame would draw frames for nothing else.
 POLLING = 20
-# px; what is not on the screen is laid out and drawn on canvases, but not painted: most of a frame.
+# px; what is not on the screen is laid out and drawn on canvases, but not painted.
 A_SLIT = 60
 # What a test may have set of a page, beside what it did in its document.
 MEDIA = """() => JSON.stringify([innerWidth, innerHeight, navigator.onLine, ...["print",
