@@ -329,6 +329,7 @@ KEYS = {"range": ("ArrowRight", "ArrowLeft"), "select-one": ("ArrowDown", "Arrow
 
 def press(page: Page, control, times: int) -> list[float]:
     """Move a control by its keys, again and again; gives ms from key to paint."""
+    control = control.element_handle()  # to find it anew at each press is work in the measured page
     kind = control.evaluate(
         "(c) => c.className === 'p-board' ? 'board' : c.tagName === 'BUTTON' ? 'button' : c.type"
     )
