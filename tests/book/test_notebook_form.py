@@ -218,6 +218,13 @@ def test_folded_solutions_are_right(notebook):
             assert "right." in said, f"the solution is not accepted:\n{cell.source}\n{said}"
 
 
+def test_folded_solutions_say_what_they_are(notebook):
+    """JupyterLab shows the first line of a folded cell, which must not be a part of the answer."""
+    for cell in code_of(notebook):
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            assert re.match(r"# A solution to exercise \d+\.\d\n", cell.source), cell.source
+
+
 def test_every_figure_has_a_text(notebook):
     for cell in code_of(notebook):
         tree = ast.parse(plain(cell))

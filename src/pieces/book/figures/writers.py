@@ -131,7 +131,7 @@ def loss_and_sound(models: dict[str, Sequence[Writer]], texts: Batch, task: Stor
 
 def where_they_look(models: dict[str, Writer], text: Tensor, task: Stories, T: int = 12) -> None:
     """Draw the attention weights of each writer over the first words of a text."""
-    fig, axes = plot.figure(5.6, 2.2, columns=len(models))
+    fig, axes = plot.figure(5.6, 3.1, columns=len(models))
     names = [task.vocabulary[i] for i in text[:T]]
     for ax, (name, model) in zip(axes, models.items(), strict=True):
         _, weights = model(text[None], return_weights=True)

@@ -15,7 +15,7 @@ const LARGEST = 34; // px of a cell
 const THICKET = 12; // words; with more, only the arcs of the chosen one are drawn
 const read = (model) => readTraits(model, WORDS.pad);
 
-const LETTER = 7.4; // px of one in a word over its column
+const [LETTER, FRAME] = [6.5, 4]; // px of a word over its column: one letter at the smallest, its frame
 const ones = (mask) => mask.map((row) => row.map(Number));
 
 function render({ model, el }) {
@@ -104,10 +104,10 @@ function render({ model, el }) {
     aligned = wanted;
     const { left, cell, tilted, T } = layouts.get(first);
     const longest = Math.max(...now.mask.map((_, i) => name(i).length));
-    view.panes.classList.toggle("p-aligned", !tilted && cell > LETTER * longest);
-    for (const [key, value] of [["--left", `${left}px`], ["--cell", `${cell}px`], ["--count", String(T)]]) {
-      story.stage.style.setProperty(key, value);
-    }
+    view.panes.classList.toggle("p-aligned", !tilted && cell - FRAME > LETTER * longest);
+    const letter = (cell - FRAME) / longest; // the room of one
+    const sizes = { left: `${left}px`, cell: `${cell}px`, count: String(T), letter: `${letter}px` };
+    for (const [key, value] of Object.entries(sizes)) story.stage.style.setProperty(`--${key}`, value);
     return true;
   }
   /** Where the cells of a map stand now: while all is drawn, the words wait until every map has told it. */
