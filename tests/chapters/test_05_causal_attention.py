@@ -22,6 +22,7 @@ from pieces.attention import (
 from pieces.book.figures import causal_attention as figures
 from pieces.book.figures import writers
 from pieces.trained import load
+from pieces.widgets import MaskExplorer
 
 CHAPTER = "05_causal_attention"
 KINDS = {"causal": "causal", "no mask": "full"}
@@ -165,6 +166,14 @@ def test_a_query_that_sees_nothing_gets_zeros_and_gives_none():
         assert q.grad[0, 0, :2].abs().max() == 0
     assert not left[0, 0, :2].any()  # nothing before the padding, and nobody sees it
     assert left[0, 0].any(0).tolist() == [False, False, True, True, True]
+
+
+def test_of_the_padded_text_the_first_two_rows_are_empty_and_the_words_are_words():
+    story = cell(CHAPTER, "STORY = ").rpartition("STORY = ")[2]
+    names = {"MaskExplorer": MaskExplorer, "STORY": eval(story)}
+    padded = eval(cell(CHAPTER, 'also="padding"'), names)
+    assert padded.mask().any(-1).tolist() == [False, False, True, True, True, True]
+    assert "pad" not in padded.tokens  # the picture names the padding itself, and moves the words
 
 
 def test_masks_join_by_broadcasting():
