@@ -3,12 +3,13 @@
 import re
 
 FOLDED = {"remove-cell", "hide-input", "hide-cell"}
+TITLE = "# A solution to exercise "  # what JupyterLab shows of a folded solution: no code
 PLUMBING = re.compile(r"^(?:import |from |ask\(|check\.|%)")
 
 
 def lines_of(source: str) -> list[str]:
-    """Return the lines of a cell that are not empty."""
-    return [line for line in source.splitlines() if line.strip()]
+    """Return the lines of a cell that are not empty, without a solution's title."""
+    return [line for line in source.splitlines() if line.strip() and not line.startswith(TITLE)]
 
 
 def is_starter(source: str) -> bool:
