@@ -87,6 +87,8 @@ AS_TEXT = """(values) => JSON.stringify(values, (_, one) => one === undefined ? 
 # A widget may stand in a fold of the page: a reader opens it.
 UNFOLD = """() => document.querySelectorAll("details:has(.pieces-live)")
   .forEach((fold) => { fold.open = true; })"""
+# ms a test waits for what must come: only a failing one waits so long, and a machine may be busy.
+PATIENCE = 60_000
 # ms between two looks; a look at each frame would draw frames for nothing else.
 POLLING = 20
 # px; what is not on the screen is laid out and drawn on canvases, but not painted.
@@ -167,7 +169,7 @@ def fresh(
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
     page.record = Record(page)
     if init:
         page.add_init_script(init)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, Page
 
 import live_widgets
-from browser import COLUMN, PAINTED, Record
+from browser import COLUMN, PAINTED, PATIENCE, Record
 from pieces.widgets.base import inlined
 
 # What is drawn on canvases, in CSS pixels: every text, and every filled box with its colour.
@@ -71,7 +71,7 @@ class Desk:
             reduced_motion="no-preference" if motion else "reduce",
         )
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.record = Record(page)
         theme = ' data-theme="dark"' if dark else ""
         page.set_content(

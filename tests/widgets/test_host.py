@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 import torch
 
-from browser import PAINTED, opened, picture, put, state
+from browser import PAINTED, PATIENCE, opened, picture, put, state
 from pieces import masks
 from pieces.attention import masked_softmax
 from pieces.scores import scaled_dot
@@ -87,7 +87,7 @@ class TestPatience:
         html = html.replace(two, f'<div style="height: 9000px"></div>{heavy}', 1)
         html += '<script>(self.piecesRecords ??= {})["some"] = {};</script>'
         page = bench.chromium.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         page.goto(bench.write(html))
         page.wait_for_function("() => window.draw")
         page.wait_for_timeout(400)
@@ -191,7 +191,7 @@ class TestFailure:
         head, tail = html.split("</main>")
         with slowly(bench, head, "<p id=late>The end</p></main>" + tail) as (url, go_on):
             reader.goto(url, wait_until="commit")
-            reader.wait_for_selector(".pieces-live[data-state=live]", timeout=30_000)
+            reader.wait_for_selector(".pieces-live[data-state=live]")
             assert reader.evaluate("document.readyState") == "loading"
             go_on()
             reader.wait_for_selector("#late")

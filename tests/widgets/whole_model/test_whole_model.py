@@ -199,7 +199,7 @@ def test_what_each_part_is_worth_is_tried_while_it_rests(bench):
     widget = WholeModel(text=SHORT, bars="cost")
     with recorded(bench, widget) as page:
         read_losses = f"() => window.pieces.model('{widget.model_id}').get('losses')"
-        page.wait_for_function(read_losses, timeout=20_000)
+        page.wait_for_function(read_losses)
         losses = page.evaluate(read_losses)
         _model, _names, task = shipped("stories_llama")
         ids = tuple(task.encode(SHORT).tolist())
@@ -271,9 +271,7 @@ def test_a_press_is_told_in_one_sentence_and_over_soon(bench):
         assert said(page).endswith(
             "The 9 columns before it are kept as they were: that is the cache."
         )
-        page.wait_for_function(
-            "document.querySelector('.p-say').innerText.includes('best guess')", timeout=15_000
-        )
+        page.wait_for_function("document.querySelector('.p-say').innerText.includes('best guess')")
         assert state(page, widget)["step"] == 0
         assert said(page).startswith("The model drew “two”, which had 21\u00a0%. After “two”")
         check(page, widget)
