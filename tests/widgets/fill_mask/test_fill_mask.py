@@ -6,6 +6,7 @@ from trials import trials
 
 from browser import opened, picture, said, state
 from pieces import masks
+from pieces.book.ask import ask, names
 from pieces.widgets import FillMask
 
 TestOracle = trials(__file__)
@@ -198,6 +199,15 @@ class TestFillMask:
                 " - e.closest('.pieces').clientWidth]"
             )
             assert max(cut) <= 0
+
+    @pytest.mark.parametrize("width", [1280, 360])
+    def test_the_books_questions_name_their_rows_and_columns_whole(self, bench, width):
+        asked = [one for one in map(ask, names()) if isinstance(one, FillMask)]
+        with bench.show(*asked, width=width) as page:
+            stages = page.locator(".pieces-stage").all()
+            for one, stage in zip(asked, stages, strict=True):
+                told = stage.locator("text[data-axis]").all_text_contents()
+                assert told == [*one.rows, *one.columns]
 
     def test_names_the_cells(self, bench):
         mask = masks.causal(3)[:2]

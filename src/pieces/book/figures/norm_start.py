@@ -64,7 +64,7 @@ def uneven(placement: str, start: str, layers: int) -> list[float]:
 
 def halves(depths: Sequence[int] = (100, 1000)) -> None:
     """Draw the gradient layer by layer, with neither half of DeepNorm, with one, with both."""
-    figure, axes = plot.figure(6.2, 2.4, columns=len(depths))
+    figure, axes = plot.figure(6.2, 2.6, columns=len(depths))
     words = []
     for ax, layers in zip(axes, depths, strict=True):
         for (place, start), (name, role, line) in HALVES.items():
@@ -75,7 +75,7 @@ def halves(depths: Sequence[int] = (100, 1000)) -> None:
             words.append(f"{layers} layers, {name}: {median(uneven(place, start, layers)):.3g}")
         ax.set(yscale="log", title=f"{layers:,} layers", xlabel="layer")
     axes[0].set_ylabel("norm of the gradient")
-    axes[-1].legend(fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     alt = "Gradient of the last matrix of each layer before training, three seeds. Its largest "
     plot.show(figure, alt=alt + "over its smallest, median of the seeds: " + "; ".join(words))
 

@@ -2,7 +2,7 @@
 import { frame, guard, h, heatmap, legend, live, numbers, remembered, report, text as read,
   words } from "../kit/kit.js";
 
-const [LARGEST, LETTER] = [40, 6.5]; // px of a cell, and of a letter of a name
+const [LARGEST, LETTER] = [40, 7.2]; // px of a cell, and of a wide letter of a name
 const TRIES = 2; // wrong answers after which the right one may be seen
 const WORDS = {
   title: "Fill in the mask", cells: "Fill in the cells", row: "row", column: "column",
