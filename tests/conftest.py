@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+import lazily
 from checker import past_the_checker
 
 pytest_plugins = ["browser"]
@@ -30,6 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _checked() -> None:
+    """Each test begins with its types checked, whatever the one before it has left."""
+    lazily.check_again()
 
 
 @pytest.fixture(scope="session")
