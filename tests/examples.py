@@ -618,6 +618,7 @@ CALLS = {
     ),
     "record_of": lambda: (measured.record_of, {"name": "activations"}),
     "trained.load": lambda: (trained.load, {"name": "translator"}),
+    "trained.shared": lambda: (trained.shared, {"name": "translator"}),
     "trained.path_of": lambda: (trained.path_of, {"name": "translator"}),
     "trained.pack": lambda: (
         trained.pack,

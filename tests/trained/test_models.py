@@ -11,7 +11,7 @@ import held_out
 from browser import ROOT
 from pieces.generate import generate
 from pieces.trace import record
-from pieces.trained import NAMES, load, path_of
+from pieces.trained import NAMES, load, path_of, shared
 from pieces.trained.file import metadata_of
 
 STORIES = [name for name in NAMES if name.startswith("stories")]
@@ -56,6 +56,13 @@ def test_its_record_has_the_steps_of_its_script(name):
     for run in (*told.seeds, *records(name)["runs"]):
         assert run["steps"] == sum(part["steps"] for part in run["parts"])
     assert all(run["curve"][-1][0] <= run["steps"] for run in records(name)["runs"])
+
+
+def test_who_only_reads_a_model_shares_it_and_who_loads_one_has_their_own():
+    assert shared("translator") is shared("translator")
+    assert load("translator").model is not shared("translator").model
+    with pytest.raises(ValueError, match="parrot"):
+        shared("parrot")
 
 
 @pytest.mark.parametrize("name", STORIES)

@@ -13,6 +13,6 @@ How they were trained: ``experiments/`` in the book's repository, one script a m
 """
 
 from pieces.trained.file import RunRecord, Trained, pack, unpack
-from pieces.trained.shipped import NAMES, load, path_of
+from pieces.trained.shipped import NAMES, load, path_of, shared
 
-__all__ = ["NAMES", "RunRecord", "Trained", "load", "pack", "path_of", "unpack"]
+__all__ = ["NAMES", "RunRecord", "Trained", "load", "pack", "path_of", "shared", "unpack"]

@@ -1,5 +1,6 @@
 """The models that come with the package, by name."""
 
+import functools
 from pathlib import Path
 
 from pieces.checks import one_of
@@ -14,6 +15,12 @@ def load(name: str) -> Trained:
     Each call builds it anew. Raises: ValueError if there is none of this name.
     """
     return unpack(path_of(name).read_bytes())
+
+
+@functools.cache
+def shared(name: str) -> Trained:
+    """The same, built once for all who only read it. To change a model, ``load`` your own."""
+    return load(name)
 
 
 def path_of(name: str) -> Path:

@@ -11,7 +11,7 @@ from pieces.checks import require
 from pieces.generate import generate
 from pieces.tasks import Task
 from pieces.trace import record
-from pieces.trained import load
+from pieces.trained import shared
 from pieces.widgets.stills import grid
 from pieces.widgets.trained_model import OWN, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Count, Result, Text
@@ -33,7 +33,7 @@ class Aligned(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def aligned(name: str, text: str) -> Aligned:
     """Translate a text with a model of the book, the likeliest word at each step."""
-    shipped = load(name)
+    shipped = shared(name)
     model, task = shipped.model, shipped.task
     read = [one for one in task.cut(text) if one in task.ids and not one.isascii()][:MOST]
     if not read:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pieces.trained import load
+from pieces.trained import shared
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Cells, Count, Result, Text
 
@@ -56,7 +56,7 @@ class AttentionHeatmap(TrainedModelWidget):
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return the layers of a model of the book; None of another."""
         name = state.get("model_name")
-        return load(name).model.config.n_layers if name in cls.models else None
+        return shared(name).model.config.n_layers if name in cls.models else None
 
     def describe(self) -> str:
         """Return the model and what is shown of it."""

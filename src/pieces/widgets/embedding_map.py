@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn import functional as F
 
-from pieces.trained import load
+from pieces.trained import shared
 from pieces.widgets.trained_model import OWN, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Real, Result, Text
 
@@ -16,7 +16,7 @@ NEAREST = 8
 @functools.lru_cache(maxsize=4)
 def embeddings(name: str) -> tuple[list[str], Tensor]:
     """Return the words of a model of the book and their vectors, [V, D]."""
-    shipped = load(name)
+    shipped = shared(name)
     return list(shipped.task.vocabulary), shipped.model.embedding.weight.detach().double()
 
 

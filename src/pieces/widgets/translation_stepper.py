@@ -11,7 +11,7 @@ from pieces.beam_search import beam_search
 from pieces.checks import require
 from pieces.tasks import Task
 from pieces.trace import record
-from pieces.trained import load
+from pieces.trained import shared
 from pieces.widgets.stills import grid
 from pieces.widgets.trained_model import OWN, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Choice, Count, Placed, Result, Text
@@ -34,7 +34,7 @@ class Decoded(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def decoded(name: str, text: str, overruled: tuple[tuple[int, str], ...] = ()) -> Decoded:
     """Translate a text with a model of the book: the likeliest token, or the one that is chosen."""
-    shipped = load(name)
+    shipped = shared(name)
     model, task = shipped.model, shipped.task
     read = [one for one in task.cut(text) if one in task.ids and not one.isascii()][:MOST]
     chosen = {place: task.ids[word] for place, word in overruled if word in task.ids}
@@ -51,7 +51,7 @@ def decoded(name: str, text: str, overruled: tuple[tuple[int, str], ...] = ()) -
 @functools.lru_cache(maxsize=64)
 def searched(name: str, text: str, n_beams: int) -> tuple[list[str], int]:
     """Return the words of the best candidate of a beam search, and how many steps it takes."""
-    model, task, read = load(name).model, load(name).task, decoded(name, text).characters
+    model, task, read = shared(name).model, shared(name).task, decoded(name, text).characters
     source = torch.tensor([[task.ids[one] for one in read]])
     given = {"start_id": task.bos_id, "eos_id": task.eos_id}
     with record(model, outputs=["decoder"]) as trace:
@@ -62,7 +62,7 @@ def searched(name: str, text: str, n_beams: int) -> tuple[list[str], int]:
 
 def cross_weights(name: str, text: str, layer: int, head: int) -> tuple[Decoded, Tensor]:
     """Return what is written greedily, and where one head (0: their mean) looked for each token."""
-    shipped, said = load(name), decoded(name, text)
+    shipped, said = shared(name), decoded(name, text)
     ids = [[shipped.task.ids[one] for one in part] for part in (said.characters, said.tokens)]
     with torch.no_grad(), record(shipped.model) as trace:
         shipped.model(torch.tensor([ids[0]]), torch.tensor([[shipped.task.bos_id, *ids[1][:-1]]]))

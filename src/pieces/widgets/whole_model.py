@@ -8,7 +8,7 @@ from traitlets import TraitType, default
 
 from pieces.checks import require
 from pieces.switches import parts
-from pieces.trained import load
+from pieces.trained import shared
 from pieces.widgets.hidden_units import Opened, recorded
 from pieces.widgets.sampling_explorer import World
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
@@ -150,7 +150,7 @@ class WholeModel(TrainedModelWidget):
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:
         """Return the layers of a model of the book; None of another."""
         name = state.get("model_name")
-        return load(name).model.config.n_layers if name in cls.models else None
+        return shared(name).model.config.n_layers if name in cls.models else None
 
     def describe(self) -> str:
         """Return the model, the text, and what is out or open."""
@@ -162,7 +162,7 @@ class WholeModel(TrainedModelWidget):
         """Return the last words' columns, the opened part marked; "" for a model of your own."""
         if self.model_name not in self.models:
             return ""
-        trained = load(self.model_name)
+        trained = shared(self.model_name)
         names = parts(trained.model)
         off = [name for name in self.off if name in names]
         return whole_still(trained.model, trained.task, self.text, off, self.part)

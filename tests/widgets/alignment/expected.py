@@ -73,7 +73,7 @@ BRIDGE = """(stage) => {
 @functools.lru_cache(maxsize=64)
 def translated(text):
     """The shipped aligner in float64: characters, words, their probabilities, weights [T, S]."""
-    shipped = trained.load("aligner")
+    shipped = trained.shared("aligner")
     task, model = shipped.task, copy.deepcopy(shipped.model).double()
     read = [one for one in task.cut(text) if one in task.ids and not one.isascii()][:24]
     ids, sure, rows = [task.bos_id], [], []

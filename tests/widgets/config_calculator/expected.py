@@ -211,6 +211,6 @@ def known():
     from pieces.widgets import ConfigCalculator
 
     every = llama.PRESETS | mistral.PRESETS | qwen2.PRESETS | gemma.PRESETS
-    ours = trained.load("stories_llama").model.config
+    ours = trained.shared("stories_llama").model.config
     found = {name: every.get(name, ours) for name in NAMES}
     return {name: ConfigCalculator.of(config).config() for name, config in found.items()}

@@ -31,7 +31,7 @@ SEEN = """(root) => {
 @functools.cache
 def shipped(name):
     """Words, vectors, their places in the two main directions, and how much those keep."""
-    found = trained.load(name)
+    found = trained.shared(name)
     vectors = found.model.embedding.weight.detach().double()
     units = F.normalize(vectors, dim=-1)
     mean = units.mean(0)

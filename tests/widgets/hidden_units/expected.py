@@ -27,7 +27,7 @@ def shipped(name="stories_llama"):
     if name == "own":
         model = build("llama")[1]
         return model, words_of(model.config.vocab_size)
-    found = trained.load("stories_llama")
+    found = trained.shared("stories_llama")
     return found.model, found.task.vocabulary
 
 

@@ -44,7 +44,7 @@ def shipped(name):
     if name == "own":
         model = build("mixtral")[1]
         return model, words_of(model.config.vocab_size)
-    found = trained.load(name)
+    found = trained.shared(name)
     return found.model, found.task.vocabulary
 
 

@@ -53,7 +53,7 @@ def shipped(name):
     if name == "own":
         model = build("llama")[1]
         return model, words_of(model.config.vocab_size), None
-    found = trained.load(name)
+    found = trained.shared(name)
     return found.model, found.task.vocabulary, found.task
 
 

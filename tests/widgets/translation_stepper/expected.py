@@ -80,7 +80,7 @@ SEEN = """(root) => {
 @functools.cache
 def exact():
     """The shipped translator in float64, and its task."""
-    shipped = trained.load("translator")
+    shipped = trained.shared("translator")
     return copy.deepcopy(shipped.model).double(), shipped.task
 
 
@@ -112,8 +112,7 @@ def greedy(characters, overruled):
 @functools.lru_cache(maxsize=64)
 def beams(characters, n):
     """The best tokens, their score, and each step of `pieces.beam_search`: see `steps` below."""
-    model, task = exact()[0].float(), exact()[1]
-    model = copy.deepcopy(trained.load("translator").model)
+    model, task = copy.deepcopy(trained.shared("translator").model), exact()[1]
     steps, own = [], searches._Beams.step
 
     def step(self, log_p, ids):

@@ -92,7 +92,7 @@ class TestPython:
         assert len(said.characters) <= MOST
         if said.characters:
             ids, odds = greedy(said.characters, overruled)
-            names = trained.load("translator").task.vocabulary
+            names = trained.shared("translator").task.vocabulary
             assert said.tokens == [names[n] for n in ids]
             expected = [float(row[n]) for row, n in zip(odds, ids, strict=True)]
             assert said.probabilities == pytest.approx(expected, abs=1e-5)
@@ -108,7 +108,7 @@ class TestPython:
 
     @pytest.mark.parametrize("n", [1, 3, 5])
     def test_a_beam_search_in_words(self, n):
-        names = trained.load("translator").task.vocabulary
+        names = trained.shared("translator").task.vocabulary
         ids, _, _ = beams(tuple(DOUBT), n)
         words = [names[k] for k in ids if names[k] != "<eos>"]
         assert searched("translator", DOUBT, n) == (words, len(beams(tuple(DOUBT), n)[2]))
