@@ -42,6 +42,9 @@ new ResizeObserver(() => parent.postMessage({{ height: document.body.scrollHeigh
 const require = {{ config() {{}} }}, requirejs = (names, draw) => draw(jQuery, d3);
 </script>
 {view}</div></body></html>"""
+# In a notebook; on the site, the book's own buttons.
+STYLE = """.pieces-bertviz button { padding: .35rem .9rem; margin: .2rem 0; cursor: pointer;
+  border: 1px solid #8888; border-radius: 8px; font: inherit; color: inherit; background: none }"""
 OPEN = """const frame = this.nextElementSibling;
 const place = this.closest('.pieces-bertviz').dataset;
 window.addEventListener('message', (event) => {
@@ -82,7 +85,8 @@ class BertViz:
 
     def _repr_html_(self) -> str:
         buttons = "\n".join(_button(f"BertViz's {name}", view) for name, view in self.views.items())
-        return f'<div class="pieces-bertviz" data-libraries="{packed()}">{buttons}</div>'
+        place = f'<div class="pieces-bertviz" data-libraries="{packed()}">'
+        return f"{place}<style>{STYLE}</style>{buttons}</div>"
 
 
 @checked
