@@ -11,11 +11,13 @@ import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from playwright.sync_api import TimeoutError
 
 from axe import OF_COLOUR, violations
 from browser import (
     FREE,
     PAINTED,
+    PATIENCE,
     PICTURE,
     ROOT,
     STATE,
@@ -126,7 +128,12 @@ def arrival(chromium, site, home, request):
     where, name = request.param
     address = home if where == "http" else site.as_uri()
     with opened(chromium, f"{address}/{name}.html") as page:
-        page.wait_for_load_state("networkidle")
+        try:
+            page.wait_for_load_state("networkidle", timeout=PATIENCE / 3)
+        except (
+            TimeoutError
+        ):  # seen once, on a busy machine: a browser told of no end of its requests
+            page.reload(wait_until="networkidle")
         yield page, address, name
 
 
