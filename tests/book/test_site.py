@@ -130,9 +130,7 @@ def arrival(chromium, site, home, request):
     with opened(chromium, f"{address}/{name}.html") as page:
         try:
             page.wait_for_load_state("networkidle", timeout=PATIENCE / 3)
-        except (
-            TimeoutError
-        ):  # seen once, on a busy machine: a browser told of no end of its requests
+        except TimeoutError:  # seen once, on a busy machine: the end of the requests was not told
             page.reload(wait_until="networkidle")
         yield page, address, name
 

@@ -19,7 +19,10 @@ def load(name: str) -> Trained:
 
 @functools.cache
 def shared(name: str) -> Trained:
-    """The same, built once for all who only read it. To change a model, ``load`` your own."""
+    """The same, built once for all who only read it. To change a model, ``load`` your own.
+
+    Raises: ValueError if there is none of this name.
+    """
     return load(name)
 
 
