@@ -7,12 +7,13 @@ from typing import Any
 import jaxtyping
 from beartype import beartype as written
 
+# How many checks of arguments and results a test gets, and how many it has left.
 CHECKS = 1000
 _left = [CHECKS]
 
 
 def check_again() -> None:
-    """From here on types are checked, and so often."""
+    """Types are checked from here on, as often as ``CHECKS`` says."""
     _left[0] = CHECKS
     jaxtyping.config.update("jaxtyping_disable", False)
 
