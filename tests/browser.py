@@ -100,6 +100,31 @@ MEDIA = """() => JSON.stringify([innerWidth, innerHeight, navigator.onLine, ...[
 MOST_USES = 40
 # A frame, and what comes after it: the frame draws what is left of what an input changed.
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))"
+# Does some work in which frames come as soon as they are asked for, in their order: nothing waits
+# for the screen. What the browser itself tells in a frame (a new width) still comes in real ones.
+HURRIED = f"""async (work) => {{
+  await ({PAINTED})(); // what is due comes first
+  const [own, off] = [window.requestAnimationFrame, window.cancelAnimationFrame];
+  const [asked, {{ port1, port2 }}] = [new Map(), new MessageChannel()];
+  let last = 0;
+  port1.onmessage = ({{ data }}) => {{
+    const frame = asked.get(data);
+    asked.delete(data);
+    frame?.(Performance.prototype.now.call(performance));
+  }};
+  window.requestAnimationFrame = (frame) => {{
+    asked.set(last -= 1, frame); // real ones count upwards
+    port2.postMessage(last);
+    return last;
+  }};
+  window.cancelAnimationFrame = (id) => {{ if (!asked.delete(id)) off.call(window, id); }};
+  try {{
+    return await work();
+  }} finally {{
+    [window.requestAnimationFrame, window.cancelAnimationFrame] = [own, off];
+    await new Promise(requestAnimationFrame);
+  }}
+}}"""
 
 
 def space(place: Locator) -> tuple[float, float]:

@@ -291,12 +291,13 @@ def maps(root):
 
 
 def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks=(), digits=2,
-             signed=True, column=None, ghost=None, tip=None):  # fmt: skip
+             signed=True, column=None, ghost=None, tip=None, states=None):  # fmt: skip
     """Compare a drawn heat map with values [T, S]: colours, numbers, labels, hatching, frames.
 
     `digits` 0: its cells may stay without numbers. `frame` is a row, or the first and the last.
     `ghost` are the values before, `tip(i, j)` what is told of a cell where that is not its number;
-    tip and table view are read when all else of the widget is (told.py).
+    tip and table view are read when all else of the widget is (told.py); there `states` are the
+    words for an open and a masked cell, where cells have no numbers.
     """
     T, S = len(values), len(values[0])
     name = drawn.caption
@@ -318,7 +319,7 @@ def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks
     right(sorted(drawn.frames) == sorted(wanted), f"{name}: framed {drawn.frames}, not {wanted}")
     if ghost is not None:
         same_ghosts(drawn, values, ghost, open_, signed)
-    COMPARED.append((drawn, values, open_, list(rows), list(columns), tip))
+    COMPARED.append((drawn, values, open_, list(rows), list(columns), tip, states))
 
 
 def same_ghosts(drawn, values, ghost, open_, signed):

@@ -11,7 +11,7 @@ from oracle import POWERS, check, recorded
 from oracle import number as number_of
 from samples import NAMES, example
 
-from browser import A_SLIT, PAINTED, STATE, put, state
+from browser import A_SLIT, HURRIED, PAINTED, STATE, put, state
 from pieces import masks
 from pieces.widgets import AttentionSteps, MaskExplorer, ScoreFunctions
 
@@ -74,7 +74,7 @@ SHOWN = """(id) => [...document.querySelectorAll("[data-trait]:not([hidden])")].
 
 # Some moves, and what stands there after each: the controls, and where there is a line of code, the
 # line, the sentence and the traits.
-WALK = f"""async ([id, moves]) => {{
+WALK = f"""([id, moves]) => ({HURRIED})(async () => {{
   const [CONTROLS, found] = [{json.dumps(CONTROLS)}, []];
   const text = (where) => document.querySelector(where)?.innerText;
   for (const [at, share] of moves) {{
@@ -84,7 +84,7 @@ WALK = f"""async ([id, moves]) => {{
     found.push([({SHOWN})(id), line, text(".p-say"), line && ({STATE})(id)]);
   }}
   return found;
-}}"""
+}})"""
 
 
 def disagreements(rows):

@@ -11,7 +11,7 @@ from samples import NAMES, example
 
 import pieces.widgets
 from axe import OF_COLOUR, violations
-from browser import A_SLIT, PAINTED, PICTURE_AT, painted, picture, seen, space, visible
+from browser import A_SLIT, HURRIED, PAINTED, PICTURE_AT, painted, picture, seen, space, visible
 from pieces.widgets.base import (
     STATIC,
     PieceWidget,
@@ -31,22 +31,22 @@ BAD = [None, "text", -1, 0, 0.5, 1e9, True, [], [None], [[None]], [[-1, 0]], [[0
        ["a", 1], {}, {"toString": 1}, [{"toString": 1}], [[1, 2], [3]], ""]  # fmt: skip
 WORSE = ["NaN", "Infinity", "-Infinity", "undefined", "[NaN]", "[[NaN]]", "[[undefined]]", "-0"]
 # Give a living trait each of them, say which blanked the widget, and take the last one back.
-LIVE = """async ([id, trait, original]) => {
+LIVE = f"""([id, trait, original]) => ({HURRIED})(async () => {{
   const blanks = [], now = performance.now();
   const pieces = document.querySelector(".pieces");
   // Its clock stands: after a rest, a widget may keep what was before as a ghost.
   performance.now = () => now;
-  for (const value of VALUES) {
+  for (const value of [{", ".join([*map(json.dumps, BAD), *WORSE])}]) {{
     window.pieces.model(id).set(trait, value);
     await new Promise(requestAnimationFrame); // the widget asked for this frame first
-    const what = `${trait} = ${typeof value} ${JSON.stringify(value)}`;
-    if (pieces.offsetHeight <= 80) blanks.push(`${what}: blank`);
-    if ("stale" in pieces.dataset) blanks.push(`${what}: failed`);
-  }
+    const what = `${{trait}} = ${{typeof value}} ${{JSON.stringify(value)}}`;
+    if (pieces.offsetHeight <= 80) blanks.push(`${{what}}: blank`);
+    if ("stale" in pieces.dataset) blanks.push(`${{what}}: failed`);
+  }}
   window.pieces.model(id).set(original);
   window.pieces.model(id).save_changes();
   return blanks;
-}""".replace("VALUES", f"[{', '.join([*map(json.dumps, BAD), *WORSE])}]")
+}})"""
 
 
 def traits_of(name, kinds=object):

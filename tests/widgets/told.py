@@ -37,7 +37,7 @@ def close(text, value):
 def same_cells(root, compared):
     """Tips and tables of the heat maps that have been compared."""
     listed = tables(root)
-    for drawn, values, open_, rows, columns, tip in compared:
+    for drawn, values, open_, rows, columns, tip, states in compared:
         T, S = drawn.shape
         down, across = (
             list(map(str, names)) for names in (rows or range(1, T + 1), columns or range(1, S + 1))
@@ -47,7 +47,10 @@ def same_cells(root, compared):
             same_tips(root, drawn, values, open_, names, tip)
         mine = [rows for caption, rows in listed if caption == drawn.caption]
         if mine and T * S <= MOST:
-            same_whole(drawn, values, open_, names, mine[0])
+            same_whole(drawn, values, open_, names, mine[0], states)
+        if states:
+            counted = f"{states[0]}: {len(open_)}, {states[1]}: {T * S - len(open_)}. "
+            right(counted in drawn.label, f"{drawn.label!r} without {counted!r}")
 
 
 def pointed(root, drawn, cells, also=None):
@@ -78,14 +81,18 @@ def same_text(text, value, seen, where):
     right(fits, f"{where}, not {value if seen else 'masked'}")
 
 
-def same_whole(drawn, values, open_, names, rows):
+def same_whole(drawn, values, open_, names, rows, states):
     """The table of a heat map: its corner, its heads, its rows, each of its numbers."""
     axes = re.search(r"\d+ × \d+, (.*?) by (.*?)(?:,|\.)", drawn.label).groups()
     right(rows[0] == [" \\ ".join(axes), *names[1]], f"{drawn.caption}: the heads {rows[0]}")
     right([row[0] for row in rows[1:]] == names[0], f"{drawn.caption}: the table's rows")
     for i, row in enumerate(rows[1:]):
         for j, text in enumerate(row[1:]):
-            same_text(text, values[i][j], (i, j) in open_, f"{drawn.caption}: {text} at [{i}, {j}]")
+            seen, where = (i, j) in open_, f"{drawn.caption}: {text} at [{i}, {j}]"
+            if states:
+                right(text == states[not seen], where)
+            else:
+                same_text(text, values[i][j], seen, where)
 
 
 HEADS = """(node) => { const head = node.querySelector(".p-bar-head");

@@ -21,7 +21,7 @@ def fill_mask(root, s):
     framed = [[rows[0], columns[0]] for rows, columns in grid.frames]
     right(all(cell in errors for cell in framed), f"{framed} are outlined, {errors} are wrong")
     same_map(grid, filled.int().tolist(), mask=filled, rows=s["rows"], columns=s["columns"], tip=False,
-             marks=framed, digits=0, signed=False)  # fmt: skip
+             marks=framed, digits=0, signed=False, states=s["marks"] or ["may attend", "masked"])  # fmt: skip
     verdict, said = root.get_attribute("data-verdict"), root.locator(".p-say").inner_text()
     if verdict == "right":
         right(not errors and said.startswith("✓") and s["correct"] is True, said)

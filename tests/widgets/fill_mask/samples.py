@@ -26,4 +26,6 @@ def wrong_fill(page):
 PICTURES = {
     "fill": (lambda: FillMask(question="Causal?", answer=masks.causal(3, 4), rows=list("abc"),
                               columns=list("wxyz")), wrong_fill),
+    "no mask": (lambda: FillMask(question="Which?", answer=masks.causal(4), rows=list("abcd"),
+                                 marks=["turned by it", "not turned"]), wrong_fill),
 }  # fmt: skip

@@ -83,6 +83,7 @@ function render({ model, el }) {
   const name = (list, at) => words(model, list)[at] || String(at + 1);
   const grid = heatmap(view, {
     caption: other ? WORDS.pressed : WORDS.press, role: "query", press: put, tellInCaption: true,
+    states: [open, closed],
     ...(other ? { rowAxis: WORDS.row, columnAxis: WORDS.column } : {}),
     speak: (i, j) => (other ? WORDS.other : WORDS.cell)(name("rows", i), name("columns", j),
       filled[i][j] ? open : closed),

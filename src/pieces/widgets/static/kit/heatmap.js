@@ -26,8 +26,9 @@ function reader(given) {
  *   speak?: (i: number, j: number) => string, tellInCaption?: boolean,
  *   selection?: ReturnType<typeof import("./selection.js").createSelection>, selects?: {row?: string,
  * column?: string},
+ *   states?: string[],
  *   arranged?: (layout: import("./heatmap_cells.js").Layout) => void}} options `arranged` hears where the
- * cells stand
+ * cells stand; `states` are the words for an open and a masked cell, where cells have no numbers
  * `draw({ values, mask, top, rows, columns, focus, marks, ghost, least })`: `mask` false = hatched; `marks`
  * outlines cells;
  * `least` is the side of the smallest cell that has its number;
@@ -38,7 +39,7 @@ function reader(given) {
  */
 export function heatmap(frame, options) {
   const { caption, role, rowAxis = "query", columnAxis = "key", signed = false, digits = 2, selection,
-    selects = { row: "row", column: "column" } } = options;
+    selects = { row: "row", column: "column" }, states } = options;
   const text = words.heatmap;
   const write = writes(role);
   const canvas = h("canvas", { "aria-hidden": "true", width: 0, height: 0 });
@@ -96,6 +97,12 @@ export function heatmap(frame, options) {
     const keys = cursor && byKeys && document.activeElement === board ? { cell: cursor } : {};
     over.frame({ ...shared, ...told, ...keys });
   }
+  /** How many cells are masked; of two kinds of cells, how many there are of each. */
+  function counted() {
+    const { masked } = picture;
+    if (!states) return masked ? [text.hidden(masked)] : [];
+    return [grid.T * grid.S - masked, masked].map((n, kind) => text.count(n, states[kind]));
+  }
   function announce() {
     const { T, S } = grid;
     const { low, high, nan, infinite, finite } = picture.extent;
@@ -103,8 +110,8 @@ export function heatmap(frame, options) {
     note.hidden = !odd && T * S > 0;
     note.textContent = T * S === 0 ? text.empty : odd;
     board.setAttribute("aria-label", [caption, text.rowsBy(T, rowAxis, S, columnAxis),
-      finite ? text.range(write(low), write(high)) : "",
-      odd, picture.masked ? text.hidden(picture.masked) : ""].filter(Boolean).join(", ")
+      finite && !states ? text.range(write(low), write(high)) : "",
+      odd, ...counted()].filter(Boolean).join(", ")
       + `. ${text.help(options.press ? options.presses ?? text.changes : "")}`);
   }
 
@@ -116,8 +123,8 @@ export function heatmap(frame, options) {
     return i >= 0 && j >= 0 && i < grid.T && j < grid.S ? { i, j } : null;
   }
   const nameOf = (list, n) => (list?.[n] ? list[n] : String(n + 1));
-  const valueOf = (i, j) => (!open(i, j) ? text.masked : Number.isNaN(grid.at(i, j)) ? text.nan
-    : write(grid.at(i, j), digits + 1));
+  const valueOf = (i, j) => (states ? states[open(i, j) ? 0 : 1] : !open(i, j) ? text.masked
+    : Number.isNaN(grid.at(i, j)) ? text.nan : write(grid.at(i, j), digits + 1));
   const spoken = (i, j) => options.speak?.(i, j)
     ?? text.cell(rowAxis, nameOf(picture.rows, i), columnAxis, nameOf(picture.columns, j), valueOf(i, j));
 

@@ -28,6 +28,7 @@ export const words = {
       infinite ? `${plural(infinite, "cell")} infinite (▲ ∞, ▼ −∞)` : ""]
       .filter(Boolean).join(", "),
     hidden: (n) => `${n} masked`,
+    count: (n, state) => `${state}: ${n}`,
     help: (press) => `Arrow keys read the cells${press ? `, Enter ${press}` : ""}. The same numbers `
       + `stand in the table view.`,
     changes: "changes one",
