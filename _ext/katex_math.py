@@ -1,6 +1,7 @@
 """Maths typeset by KaTeX while the book is built: no script and no jump when a page loads."""
 
 import functools
+import json
 import re
 import shutil
 import threading
@@ -17,6 +18,14 @@ KATEX = Path(__file__).parent / "katex"
 LOGGER = logging.getLogger(__name__)
 LOCK = threading.Lock()
 SIGN = re.compile(r"[.,;:!?)\]]+")
+# The faces of nearly every formula are fetched beside the style sheets, which would name them too
+# late: a line of text breaks elsewhere once its formula has its face. (A page from disk cannot.)
+FACES = ["KaTeX_Main-Regular", "KaTeX_Math-Italic"]
+FETCH = """
+<script>if (location.protocol !== "file:") for (const href of %s) {
+  const early = { rel: "preload", as: "font", crossOrigin: "", href };
+  document.head.append(Object.assign(document.createElement("link"), early));
+}</script>"""
 
 
 @functools.cache
@@ -78,6 +87,8 @@ def keep_signs(app, doctree, docname):
 def only_where_needed(app, pagename, templatename, context, doctree):
     """Load KaTeX's style sheet on pages with formulas alone, and ask for its faces early."""
     if 'class="katex' in context.get("body", ""):
+        faces = [context["pathto"](f"_static/katex/fonts/{name}.woff2", 1) for name in FACES]
+        context["metatags"] = context.get("metatags", "") + FETCH % json.dumps(faces)
         app.add_css_file("katex/katex.min.css")
         app.add_js_file(None, body=ask("1em KaTeX_Main", "italic 1em KaTeX_Math"), priority=100)
 

@@ -254,6 +254,12 @@ class Tabs:
             page.context.close()
 
 
+@pytest.fixture(scope="session")
+def tabs(chromium: Browser) -> Tabs:
+    """Pages to use again, for tests that ask nothing of a first visit."""
+    return Tabs(chromium)
+
+
 def unfold(page: Page) -> None:
     """Open every fold of a page in which a widget stands."""
     page.evaluate(UNFOLD)

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import chapter_text as words
-from browser import opened
 from chapter_page import DESK, PHONE, Page, measure
 from notebook_lines import count
 
@@ -181,11 +180,11 @@ TEXT = (
 )
 
 
-def visited(chromium, address: str, name: str) -> Chapter:
+def visited(tabs, address: str, name: str) -> Chapter:
     """Open a chapter's page once on a desk and once on a phone."""
     seen = []
     for width, height in (DESK, PHONE):
         url = f"{address}/{name}.html"
-        with opened(chromium, url, width=width, height=height) as page:
+        with tabs.opened(url, width=width, height=height) as page:
             seen.append(measure(page))
     return Chapter(name, *seen)

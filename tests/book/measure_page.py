@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from playwright.sync_api import sync_playwright
 
-from browser import ARGUMENTS, ROOT, executable
+from browser import ARGUMENTS, ROOT, Tabs, executable
 from chapter_numbers import PAGE, TEXT, Chapter, visited
 
 
@@ -23,7 +23,7 @@ def chapter(name: str) -> Chapter:
         return Chapter(name)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable(), args=list(ARGUMENTS))
-        seen = visited(browser, site.as_uri(), name)
+        seen = visited(Tabs(browser), site.as_uri(), name)
         browser.close()
     return seen
 

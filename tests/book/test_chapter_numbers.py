@@ -11,9 +11,9 @@ CHAPTERS = [page for page in book_pages() if re.search(r"/\d\d_", page)]
 
 
 @pytest.fixture(scope="module", params=CHAPTERS)
-def seen(request, chromium, home):
+def seen(request, tabs, home):
     """A chapter, its page looked at on a desk and on a phone."""
-    return visited(chromium, home, request.param)
+    return visited(tabs, home, request.param)
 
 
 @pytest.mark.parametrize("number", PAGE, ids=str)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from axe import OF_COLOUR, violations
-from browser import PAINTED, ROOT, opened
+from axe import of_colour
+from browser import FREE, PAINTED, ROOT
 
 CHAPTERS = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))]
 A4 = 718  # 190 mm between margins, in px
@@ -14,8 +14,8 @@ BEYOND = """(width) => [...document.querySelectorAll(".bd-article :is(p code, pr
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_a_dark_page_is_printed_dark_on_white(chromium, home, name):
-    with opened(chromium, f"{home}/{name}.html", width=A4, dark=True) as page:
+def test_a_dark_page_is_printed_dark_on_white(tabs, home, name):
+    with tabs.opened(f"{home}/{name}.html", width=A4, dark=True) as page:
         theme = lambda: page.evaluate("document.documentElement.dataset.theme")  # noqa: E731
         shut = page.locator(".bd-article details:not([open])")
         assert theme() == "dark"
@@ -24,9 +24,9 @@ def test_a_dark_page_is_printed_dark_on_white(chromium, home, name):
         page.wait_for_function("document.documentElement.dataset.theme === 'light'")
         page.evaluate(PAINTED)
         assert page.locator("details.pieces-notes").evaluate("(d) => d.open")
-        assert not any(part.is_visible() for part in shut.all()), "a press opens nothing on paper"
+        assert shut.evaluate_all(FREE) == [], "a press opens nothing on paper"
         assert page.evaluate(BEYOND, A4) == []
-        found = violations(page, only=OF_COLOUR)
+        found = of_colour(page)
         assert not found, "\n".join(found)
         page.emulate_media(media="screen", color_scheme="dark")
         page.wait_for_function("document.documentElement.dataset.theme === 'dark'")

@@ -39,10 +39,10 @@ BESIDE = [name for name in CHAPTERS if re.search(r"/(08|11)_", name)]
 
 
 @pytest.fixture(scope="module")
-def sight(request, chromium, home):
+def sight(request, tabs, home):
     """A chapter in a window of some size, and that size."""
     name, (width, height) = request.param
-    with opened(chromium, f"{home}/{name}.html", width=width, height=height) as page:
+    with tabs.opened(f"{home}/{name}.html", width=width, height=height) as page:
         yield page, (width, height)
 
 

@@ -49,6 +49,16 @@ LIVE = f"""([id, trait, original]) => ({HURRIED})(async () => {{
 }})"""
 
 
+# Press every button that is there, if none before it has taken it away.
+CLICKED = f"""() => ({HURRIED})(async () => {{
+  for (const button of document.querySelectorAll("button:enabled")) {{
+    if (!button.checkVisibility({{ visibilityProperty: true }}) || button.disabled) continue;
+    button.click();
+    await ({PAINTED})();
+  }}
+}})"""
+
+
 def traits_of(name, kinds=object):
     cls = getattr(pieces.widgets, name)
     return [t for t in cls.controls() if isinstance(cls.class_traits()[t], kinds)]
@@ -389,10 +399,7 @@ class TestBadState:
             for field in visible(page, "input[type=text]"):
                 field.fill(INERT)
                 field.press("Enter")
-            for button in page.locator("button:enabled").all():
-                page.evaluate(PAINTED)
-                if button.is_visible():  # one view may hide the buttons of another
-                    button.click()
+            page.evaluate(CLICKED)
             page.locator(".pieces-bar").evaluate_all(
                 "(bars) => bars.forEach((bar) => bar.remove())"
             )

@@ -271,6 +271,27 @@ class TestModel:
             page.locator("details summary").first.click()
             page.wait_for_function(f"document.querySelector('.pieces-live').offsetHeight <= {tall}")
 
+    @pytest.mark.parametrize("hand", ["none", "wheel"])
+    def test_who_came_by_a_link_stays_where_it_leads(self, bench, hand):
+        """What stands above grows by 500 px after the page has been scrolled."""
+        html = page_of(bench, AttentionSteps(), MaskExplorer())
+        below = '<h2 id="below">Below</h2><div style="height: 2000px"></div>'
+        html = html.replace("</main>", f"{below}</main>")
+        top = "() => document.querySelector('#below').getBoundingClientRect().top"
+        with opened(bench.chromium, f"{bench.write(html)}#below") as page:
+            assert page.evaluate(top) == pytest.approx(0, abs=1)
+            if hand == "wheel":
+                page.mouse.wheel(0, 1)  # which a page may be too busy to obey
+                page.wait_for_timeout(100)
+            page.evaluate("document.body.style.overflowAnchor = 'none'")  # as Safari
+            before = page.evaluate(top)
+            grow = "(e) => { e.style.height = `${e.offsetHeight + 500}px`; }"
+            page.locator(".pieces-live").first.evaluate(grow)
+            page.evaluate(PAINTED)
+            page.evaluate(PAINTED)
+            grown = 500 if hand == "wheel" else 0
+            assert page.evaluate(top) == pytest.approx(before + grown, abs=2)
+
     def test_listeners_hear_what_they_asked_for(self, bench):
         widget = FillMask(question="?", answer=masks.causal(2))
         script = """(id) => {

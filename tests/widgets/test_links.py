@@ -75,7 +75,7 @@ class TestCopied:
         widget = example(name)
         wanted = {trait: other(widget, trait, own) for trait, own in settable(widget).items()}
         url = bench.url(widget)
-        with opened(bench.chromium, url, init=CLIPBOARD) as page:
+        with bench.tabs.opened(url, init=CLIPBOARD) as page:
             page.locator(".p-link").click()
             assert page.evaluate("window.copied") == f"{url}#{place(widget)}"
             if wanted:
@@ -86,7 +86,7 @@ class TestCopied:
             assert page.record.errors == []
         assert ("?" in link) == bool(wanted)
         assert len(link) < 2300
-        with opened(bench.chromium, link) as page:
+        with bench.tabs.opened(link) as page:
             again = state(page, widget)
             assert {t: again[t] for t in wanted} == {t: shown[t] for t in wanted}
             assert page.locator(LINE).count() == 0

@@ -151,6 +151,21 @@
     place.dataset.settled = "";
   }
 
+  /** Who came by a link into the page stays where it leads, while the widgets above it take the heights that
+   *  they have; until a hand moves the page. (To a widget itself, links.js leads.) */
+  function stay() {
+    const target = document.querySelector(":target:not(.pieces-live)");
+    const [way] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+    if (!target || way?.type !== "navigate") return; // a page loaded again stands where it stood
+    const watching = new ResizeObserver(() => target.scrollIntoView({ behavior: "instant" }));
+    document.querySelectorAll(".pieces-live").forEach((place) => {
+      if (place.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING) watching.observe(place);
+    });
+    for (const hand of ["wheel", "touchstart", "pointerdown", "keydown", "hashchange"]) {
+      window.addEventListener(hand, () => watching.disconnect(), { once: true, passive: true });
+    }
+  }
+
   async function enliven(place) {
     if (place.dataset.state) return;
     place.dataset.state = "loading";
@@ -225,6 +240,7 @@
   };
   if (document.readyState === "complete") {
     loaded = true;
+    stay();
     look(true);
   } else {
     const parsing = new MutationObserver(() => look());
@@ -232,6 +248,7 @@
     window.addEventListener("load", () => {
       parsing.disconnect();
       look();
+      stay();
       (window.requestIdleCallback ?? setTimeout)(() => { loaded = true; look(true); });
     });
     look();
