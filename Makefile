@@ -35,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-widget test-notebooks test-book test-live \
-        test-types test-gpu bench gallery picture pdf offline widget chapter where lock experiment links browser clean
+        test-site test-types test-gpu bench gallery picture pdf offline widget chapter where lock experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -96,7 +96,7 @@ where: $(READY) ## say where something stands: code, style, tests, questions (NA
 	@$(BIN)/python tools/where.py "$(NAME)"
 
 test: $(READY) browser ## run every test; the cheap ones first, all of them in any case
-	@$(MAKE) --no-print-directory --keep-going test-style test-types test-package test-notebooks test-book test-live
+	@$(MAKE) --no-print-directory --keep-going test-style test-types test-package test-site test-live
 
 test-style: $(READY)
 	$(BIN)/ruff check .
@@ -133,6 +133,14 @@ test-notebooks: $(READY)
 test-book: $(READY) browser
 	$(BUILD)
 	$(PYTEST) -q $(BESIDE) tests/book
+
+# The notebooks are compared while the book is built: each runs them one after the other. Their
+# threads would wait for each other's cores: two of each took more than three times as long.
+test-site: export OMP_NUM_THREADS := 1
+test-site: $(READY) browser
+	@$(MAKE) --no-print-directory test-notebooks & notebooks=$$!; \
+	$(MAKE) --no-print-directory test-book; book=$$?; \
+	wait $$notebooks && exit $$book
 
 test-live: $(READY) browser
 	$(PYTEST) -q -n 2 --dist loadgroup tests/live
