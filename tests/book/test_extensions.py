@@ -156,10 +156,13 @@ class TestKatex:
         assert ".woff2" in written
         assert ".js" not in written
 
-    def test_the_style_loads_only_where_formulas_are(self):
+    def test_the_style_and_its_faces_load_only_where_formulas_are(self):
         for body, expected in (("<p>x</p>", []), ('<span class="katex">', ["katex/katex.min.css"])):
-            app = Mock()
-            katex_math.only_where_needed(app, "p", "t", {"body": body}, None)
+            app, context = Mock(), {"body": body, "pathto": lambda file, resource: f"../{file}"}
+            katex_math.only_where_needed(app, "p", "t", context, None)
+            early = re.findall(r"\.\./_static/katex/fonts/\S+?\.woff2", context.get("metatags", ""))
+            assert len(early) == 2 * len(expected)
+            assert all((katex_math.KATEX / one.partition("katex/")[2]).exists() for one in early)
             assert [call.args[0] for call in app.add_css_file.call_args_list] == expected
             scripts = [call.kwargs["body"] for call in app.add_js_file.call_args_list]
             assert ["KaTeX_Main" in script for script in scripts] == [True] * len(expected)

@@ -148,12 +148,19 @@ def beams(characters, n):
 
 def inside(characters, ids, kind, layer, head):
     """The attention [T, S] while these tokens are chosen, and how probable each of them was."""
+    trace, odds = passed(tuple(characters), tuple(ids))
+    weights = trace[PARTS[kind].format(layer - 1)]["weights"][0]
+    return (weights[head - 1] if head else weights.mean(0)), odds[torch.arange(len(ids)), list(ids)]
+
+
+@functools.lru_cache(maxsize=64)
+def passed(characters, ids):
+    """What one pass through the model leaves: its trace, and the odds [T, V] of each next token."""
     model, task = exact()
     source = torch.tensor([[task.ids[one] for one in characters]])
     with torch.no_grad(), record(model) as trace:
         odds = model(source, torch.tensor([[task.bos_id, *ids[:-1]]]))[0].softmax(-1)
-    weights = trace[PARTS[kind].format(layer - 1)]["weights"][0]
-    return (weights[head - 1] if head else weights.mean(0)), odds[torch.arange(len(ids)), ids]
+    return trace, odds
 
 
 def logged(text, total):
