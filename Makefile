@@ -135,7 +135,7 @@ test-book: $(READY) browser
 	$(PYTEST) -q $(BESIDE) tests/book
 
 # The notebooks are compared while the book is built: each runs them one after the other. Their
-# threads would wait for each other's cores: two of each took more than three times as long.
+# threads would wait for each other's cores: with two each, on two cores, four minutes became over ten.
 test-site: export OMP_NUM_THREADS := 1
 test-site: $(READY) browser
 	@$(MAKE) --no-print-directory test-notebooks & notebooks=$$!; \

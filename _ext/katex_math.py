@@ -19,7 +19,8 @@ LOGGER = logging.getLogger(__name__)
 LOCK = threading.Lock()
 SIGN = re.compile(r"[.,;:!?)\]]+")
 # The faces of nearly every formula are fetched beside the style sheets, which would name them too
-# late: a line of text breaks elsewhere once its formula has its face. (A page from disk cannot.)
+# late: a line of text breaks elsewhere once its formula has its face. (From disk a browser
+# refuses to, and says so as an error.)
 FACES = ["KaTeX_Main-Regular", "KaTeX_Math-Italic"]
 FETCH = """
 <script>if (location.protocol !== "file:") for (const href of %s) {
