@@ -10,6 +10,7 @@ import { words } from "./words.js";
 
 export const PALETTE = ["query", "key", "value", "score", "weight", "output", "residual"];
 const STAGGER = 0.35; // of the way: groups set out one after the other
+const REST = 400; // milliseconds without a new shape
 
 /**
  * Where the blocks of a shape stand, in blocks: the last two axes are a grid, the third from the end sets
@@ -59,7 +60,7 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
   /** @type {{node: SVGGElement, places: number[][], group: number}[]} */
   let marks = [];
   let groups = 1;
-  let width = 0;
+  let [width, height, resting] = [0, 0, 0];
   let position = 0;
   let told = -1;
 
@@ -98,14 +99,23 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     put(node.lastChild, label(at, value));
     node.classList.remove("p-ringed");
   }
+  /** While shapes follow each other the picture only grows, so that what stands below it stays; what is left
+   *  over goes when they have come to rest. */
   function fit() {
+    clearTimeout(resting);
     if (!states.length || !width) return;
     const across = layouts.reduce((most, l) => Math.max(most, l.width), 1);
     const down = layouts.reduce((most, l) => Math.max(most, l.height), 1);
     const side = Math.min(34, (width - 2) / (across + 0.3)); // a frame is a little wider than its grid
-    give(svg, { viewBox: `${-(width / side - across) / 2} -0.1 ${width / side} ${down + 0.2}`,
-      height: Math.ceil(side * (down + 0.2)) });
+    const own = Math.ceil(side * (down + 0.2));
+    height = Math.max(height, own);
+    if (height > own) resting = window.setTimeout(settle, REST);
+    give(svg, { viewBox: `${-(width / side - across) / 2} -0.1 ${width / side} ${height / side}`, height });
     svg.classList.toggle("p-small", side < 17);
+  }
+  function settle() {
+    height = 0;
+    fit();
   }
   /** Frames around the grids of a state: where its outer axes are cut. */
   function frames(s) {
@@ -144,7 +154,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     said.textContent = text.shape(name, named, strides ? tensor.strides : null);
     svg.setAttribute("aria-label", `${caption}. ${said.textContent}`);
   }
-  frame.onWidth(svg, (now) => { width = now; fit(); show(position); });
+  frame.onWidth(svg, (now) => { width = now; settle(); show(position); });
+  frame.onDispose(() => clearTimeout(resting));
   frame.table(caption, () => {
     if (!states.length || pane.hidden) return null; // a table tells what is to be seen
     const { tensor } = states[Math.round(position)];
