@@ -342,12 +342,31 @@ def press(page: Page, control, times: int) -> list[float]:
         on, back = (back, on) if at_end else (on, back)
     page.evaluate("window.bench.times.length = 0")
     for turn in range(times):
-        if not control.is_enabled():
+        if not control.is_enabled() and not again(page, control):
             break
         control.press(on if turn % 2 == 0 else back)
         page.wait_for_timeout(20 + 15 * random.random())
     page.wait_for_timeout(60)
     return page.evaluate("window.bench.times")
+
+
+def again(page: Page, control) -> bool:
+    """Bring back a button that its own press has put out of use, by a neighbour; that is not timed."""
+    neighbours = control.evaluate_handle(
+        "(c) => [...c.closest('.p-controls').querySelectorAll('button')].filter((b) => b !== c)"
+    )
+    for neighbour in neighbours.get_properties().values():
+        other = neighbour.as_element()
+        if not other.is_enabled():
+            continue
+        other.press("Space")
+        page.wait_for_timeout(60)
+        page.evaluate("window.bench.times.pop()")
+        if control.is_enabled():
+            control.focus()
+            page.wait_for_timeout(20 + 15 * random.random())
+            return True
+    return False
 
 
 def p95(times: list[float]) -> float:
