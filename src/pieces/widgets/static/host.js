@@ -140,10 +140,11 @@
   function hold(place, stage) {
     let high = 0;
     let rest = 0;
-    const fit = () => { place.style.minHeight = `${(high = stage.offsetHeight)}px`; };
+    const tall = () => Math.ceil(stage.getBoundingClientRect().height); // half a pixel would move the page too
+    const fit = () => { place.style.minHeight = `${(high = tall())}px`; };
     new ResizeObserver(() => {
       clearTimeout(rest);
-      if (stage.offsetHeight >= high) fit();
+      if (tall() >= high) fit();
       else rest = setTimeout(fit, 400);
     }).observe(stage);
     stage.addEventListener("toggle", fit, true);
