@@ -247,7 +247,7 @@ class TestModel:
     def test_the_page_below_stays_while_a_control_moves(self, bench):
         explorer = MaskExplorer(kind="dilated")
         heights = """(place) => [place, place.querySelector(".pieces-stage")]
-          .map((one) => Math.round(one.getBoundingClientRect().height))"""
+          .map((one) => Math.ceil(one.getBoundingClientRect().height))"""
         with bench.show(explorer, width=360) as page:  # where each kind of mask has its own rows
             page.wait_for_selector("[data-settled]")
             place = page.locator(".pieces-live")
@@ -270,6 +270,22 @@ class TestModel:
             page.locator(".p-tables td").first.wait_for()
             page.locator("details summary").first.click()
             page.wait_for_function(f"document.querySelector('.pieces-live').offsetHeight <= {tall}")
+
+    def test_not_even_by_a_part_of_a_pixel(self, bench):
+        """A page that moves is painted anew, all of it."""
+        explorer = MaskExplorer(T=9)
+        high = "(place) => place.getBoundingClientRect().height"
+        with bench.show(explorer) as page:
+            page.wait_for_selector("[data-settled]")
+            place = page.locator(".pieces-live")
+            widget = place.locator(".pieces")
+            widget.evaluate("(e) => { e.style.height = `${Math.ceil(e.offsetHeight) + 100.4}px`; }")
+            page.evaluate(PAINTED)
+            before = place.evaluate(high)
+            assert before >= widget.evaluate(high)
+            widget.evaluate("(e) => { e.style.height = 'auto'; }")
+            page.evaluate(PAINTED)
+            assert place.evaluate(high) == before
 
     @pytest.mark.parametrize("hand", ["none", "wheel"])
     def test_who_came_by_a_link_stays_where_it_leads(self, bench, hand):

@@ -130,6 +130,31 @@ class TestSteps:
             assert page.get_by_role("button", name="Pause").count() == 0
             check(page, widget)
 
+    def test_what_stands_below_stays_while_shapes_follow_each_other(self, bench):
+        widget = HeadSplitter(T=6)
+        picture = ".p-pane-blocks:not([hidden]) svg"
+        high = f"() => document.querySelector('{picture}').getBoundingClientRect().height"
+        with recorded(bench, widget) as page:
+            tall = page.evaluate(high)
+            for T in (2, 3):
+                put(page, widget, T=T)
+                page.evaluate(PAINTED)
+                assert page.evaluate(high) == tall
+                check(page, widget)
+            page.wait_for_function(f"({high})() < {tall}")
+            less = page.evaluate(high)
+            check(page, widget)
+            assert less < tall - 20
+            put(page, widget, T=6)
+            page.evaluate(PAINTED)
+            assert page.evaluate(high) == tall, "at once"
+            page.set_viewport_size({"width": 400, "height": 800})
+            page.evaluate(PAINTED)
+            page.evaluate(PAINTED)
+            small = page.evaluate(high)
+            page.wait_for_timeout(600)
+            assert page.evaluate(high) == small, "another width keeps no room"
+
     def test_a_size_change_keeps_it(self, bench):
         widget = HeadSplitter(step=4)
         with recorded(bench, widget) as page:

@@ -113,7 +113,7 @@ async function render({ model: traits, el }) {
     const { row } = selection.picked;
     if (row !== marked) follow((row ?? -1) + 1);
     marked = row;
-    if (now.row !== before.row) view.redraw();
+    if (now.row !== before.row && !view.drawing) view.redraw();
   }));
   fromPerfect({ sentence: view.panes }, model); // on a phone the picture stays near its words
   view.onDraw(() => {

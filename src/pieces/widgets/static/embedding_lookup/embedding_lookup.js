@@ -188,7 +188,7 @@ function render({ model, el }) {
   view.onDispose(selection.subscribe(() => {
     const picked = selection.picked.token;
     if (picked !== null && picked + 1 !== count(model, "token")) follow(picked);
-    view.redraw();
+    if (!view.drawing) view.redraw();
   }));
   view.onDraw(() => {
     const s = read(model);

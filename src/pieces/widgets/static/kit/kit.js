@@ -52,6 +52,8 @@ export function frame(el, { title, name, heading = true }) {
   let wanted = null;
   const view = {
     root, controls, panes, sentence, details, foot, guarded,
+    /** Whether a draw is under way. */
+    drawing: false,
     /** What to do at each redraw, in order. */
     onDraw(step) { drawers.push(step); },
     onDispose(step) { disposers.push(step); },
@@ -102,15 +104,14 @@ export function frame(el, { title, name, heading = true }) {
  * @param {Object} model @param {Object} view @param {(model: Object) => Object} used
  */
 export function live(model, view, used = () => ({})) {
-  let drawing = false;
   const { draw, drawFirst, guarded } = view;
   const prepare = () => { view.catchUp(); report(model, used(model)); };
   const settled = (...steps) => () => {
-    drawing = true; // what is written while drawing asks for no other draw
-    try { steps.forEach((step) => step()); } finally { drawing = false; }
+    view.drawing = true; // what is written while drawing asks for no other draw
+    try { steps.forEach((step) => step()); } finally { view.drawing = false; }
   };
   view.draw = settled(guarded(prepare), draw);
-  const changed = () => { if (!drawing) view.redraw(); };
+  const changed = () => { if (!view.drawing) view.redraw(); };
   model.on("change", changed);
   const end = () => {
     model.off("change", changed);

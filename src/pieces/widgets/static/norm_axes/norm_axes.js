@@ -150,13 +150,14 @@ function render({ model, el }) {
     view.redraw();
   };
   const press = (i, j) => put({ row: i + 1, column: j + 1 });
-  let [narrow, cell, drawing] = [false, 0, false]; // the second table's cells follow those of the first
+  let [narrow, cell] = [false, 0]; // the second table's cells follow those of the first
   const both = { signed: true, press, point, rowAxis: WORDS.token, columnAxis: WORDS.feature,
     presses: WORDS.presses };
   const input = heatmap(view, { caption: WORDS.input, role: "residual", digits: 1, ...both,
     arranged: (layout) => {
-      if (layout.cell !== cell && !drawing) view.redraw();
+      if (layout.cell === cell) return;
       cell = layout.cell;
+      if (!view.drawing) view.redraw();
     } });
   const result = heatmap(view, { caption: WORDS.result, role: "output", ...both });
   view.onWidth(view.panes, (width) => { narrow = width < NARROW; view.redraw(); });
@@ -193,9 +194,7 @@ function render({ model, el }) {
     const focus = s.kind === "batch" ? { column: at.column, cell: framed }
       : { row: group.rows[0], rows: group.rows.length, cell: framed };
     named(s);
-    drawing = true;
     input.draw({ values: s.X, ghost: s.before, focus, rows: s.words, largest: 46, least: 22 });
-    drawing = false;
     result.draw({ values: Y, ghost: was, marks, rows: narrow ? [] : s.words,
       largest: cell || 46, least: 22,
       // a frame would hide the ring of what has moved

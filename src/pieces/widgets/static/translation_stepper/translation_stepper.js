@@ -124,7 +124,7 @@ async function render({ model: traits, el }) {
     const { row } = selection.picked;
     const { path } = now();
     if (row !== null && path && row < path.length - 1) go(row);
-    if (is.row !== was.row) view.redraw();
+    if (is.row !== was.row && !view.drawing) view.redraw();
   }));
 
   /** What the decoder has read, the word that is chosen behind it, and which words are the reader's. */
