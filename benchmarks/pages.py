@@ -351,7 +351,7 @@ def press(page: Page, control, times: int) -> list[float]:
 
 
 def again(page: Page, control) -> bool:
-    """Bring back a button that its own press has put out of use, by a neighbour; that is not timed."""
+    """Bring a button that its own press has put out of use back by a neighbour, untimed."""
     neighbours = control.evaluate_handle(
         "(c) => [...c.closest('.p-controls').querySelectorAll('button')].filter((b) => b !== c)"
     )
