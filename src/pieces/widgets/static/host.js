@@ -140,7 +140,7 @@
   function hold(place, stage) {
     let high = 0;
     let rest = 0;
-    const tall = () => Math.ceil(stage.getBoundingClientRect().height); // half a pixel would move the page too
+    const tall = () => Math.ceil(stage.getBoundingClientRect().height); // half a pixel moves the page too
     const fit = () => { place.style.minHeight = `${(high = tall())}px`; };
     new ResizeObserver(() => {
       clearTimeout(rest);

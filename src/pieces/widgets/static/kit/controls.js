@@ -1,13 +1,8 @@
 /** Controls: each shows one trait, sets one trait, has a label, and works by keyboard and touch. */
-import { clamp, format, h, limits, parseNumber, plain } from "./dom.js";
+import { clamp, commit, format, h, limits, parseNumber, plain } from "./dom.js";
 
 let serial = 0;
 const unique = () => `p${++serial}`;
-
-function commit(model, trait, value) {
-  model.set(trait, value);
-  model.save_changes();
-}
 
 function set(node, name, value) {
   if (node[name] !== String(value)) node[name] = String(value);

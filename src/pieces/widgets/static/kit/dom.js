@@ -44,6 +44,12 @@ export function clamp(value, low, high, fallback = low) {
   return Math.min(high, Math.max(low, number));
 }
 
+/** Set a trait and send it to Python. */
+export function commit(model, trait, value) {
+  model.set(trait, value);
+  model.save_changes();
+}
+
 /** What sets some traits and sends them to Python: `put({ row: 2 })`. */
 export const setter = (model) => (traits) => { model.set(traits); model.save_changes(); };
 

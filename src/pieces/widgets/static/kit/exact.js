@@ -1,6 +1,6 @@
 /** A whole number by hand or to the digit: a slider over round stops, and beside it a field. */
 import { numberField, slider } from "./controls.js";
-import { h, limits } from "./dom.js";
+import { commit, h, limits } from "./dom.js";
 
 /** Round numbers from `low` to `high`, eight to a doubling, each a multiple of `unit`.
  *  @param {number} low @param {number} high @param {number} unit @returns {number[]} */
@@ -26,7 +26,6 @@ export function exact(view, model, trait, options) {
   const { label, exactly, among, used, into, even = false, mark, complain = () => {} } = options;
   const { low, high } = limits(model, trait);
   const value = () => model.get(trait);
-  const put = (number) => { model.set(trait, number); model.save_changes(); };
   /** A value that was typed is a stop as well, so that an arrow key leads on from it. */
   const all = () => [...new Set([...among().filter((n) => n >= low && n <= high), used()])]
     .sort((a, b) => a - b);
@@ -41,7 +40,8 @@ export function exact(view, model, trait, options) {
   }
   if (!exactly) return;
   const field = numberField({ label: exactly, low, high, by: even ? 2 : 1, value, even,
-    whole: true, change: put, complain: () => complain(field.input.title) });
+    whole: true, change: (number) => commit(model, trait, number),
+    complain: () => complain(field.input.title) });
   field.input.addEventListener("blur", () => view.redraw());
   box.classList.add("p-exact");
   box.querySelector("input[type=range]").after(field.input);

@@ -1,5 +1,5 @@
 /** Views of which one is open: buttons in a row that set one trait. */
-import { choice, h } from "./kit.js";
+import { choice, commit, h } from "./dom.js";
 
 /**
  * @param {Object} frame @param {Object} model @param {string} trait
@@ -7,9 +7,9 @@ import { choice, h } from "./kit.js";
  */
 export function tabs(frame, model, trait, { label, options }) {
   const values = options.map(([value]) => value);
-  const open = (value) => { model.set(trait, value); model.save_changes(); };
   const buttons = options.map(([value, name]) =>
-    h("button", { type: "button", class: "p-tab", "data-view": value, onclick: () => open(value) }, name));
+    h("button", { type: "button", class: "p-tab", "data-view": value,
+      onclick: () => commit(model, trait, value) }, name));
   const box = h("div", { class: "p-tabs", role: "group", "aria-label": label }, ...buttons);
   frame.onDraw(() => buttons.forEach((one, n) =>
     one.setAttribute("aria-pressed", String(values[n] === choice(model, trait, values)))));

@@ -1,5 +1,5 @@
 /** A field for a text that a model reads, and what is to be said about its words. */
-import { h, limits, text } from "./kit.js";
+import { commit, h, limits, text } from "./dom.js";
 import { near } from "./tokens.js";
 import { words } from "./words.js";
 
@@ -15,7 +15,7 @@ export function typedText(view, traits, model, own) {
   const say = { ...words.typed, ...own };
   const note = h("p", { class: "p-typed-note", role: "status" });
   const { longest } = limits(traits, "text");
-  const put = (typed) => { traits.set("text", typed.slice(0, longest)); traits.save_changes(); };
+  const put = (typed) => commit(traits, "text", typed.slice(0, longest));
   const field = h("textarea", {
     class: "p-typed", rows: 2, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
     "data-lm-suppress-shortcuts": "true", "aria-label": say.typed(model.vocabulary.length),
