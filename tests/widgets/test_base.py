@@ -383,6 +383,8 @@ class TestBadState:
             for trait in traits_of(name):
                 assert page.evaluate(LIVE, [widget.model_id, trait, original]) == []
                 stands(page)
+                if picture(page) != good:
+                    page.wait_for_timeout(500)  # a picture may keep its room until it rests
                 assert picture(page) == good, f"a bad {trait} left a trace"
 
     @pytest.mark.parametrize("name", NAMES)
