@@ -330,7 +330,7 @@ def opened(root, s, model, values, ids, t):
         K = values[f"layer.{at}.queries"].shape[-1]
         score = float(values[f"layer.{at}.scores"][n, t, j])
         right(says(total[0], score * K**0.5, 2), f"q · k: {total[0]}, not {score * K**0.5}")
-        line = root.locator(".w-line").all_text_contents()
+        line = root.locator(".w-sum .w-line").all_text_contents()
         right(says(line[0].split("= ")[1], score, 2), line[0])
         right(says(line[1].split("= ")[1], float(weights[t, j]), 3), line[1])
     elif s["part"] == "next word":
@@ -345,5 +345,31 @@ def opened(root, s, model, values, ids, t):
         parts_of = [values[f"layer.{layer[1]}.{part}"][t, order[0]] for part in ("gate", "up")]
         for text, value in zip(total, parts_of, strict=True):
             right(says(text, float(value), 2), f"{text}, not {float(value)}")
-        product = root.locator(".w-line").all_text_contents()[1]
+        product = root.locator(".w-sum .w-line").all_text_contents()[1]
         right(says(product.split("= ")[1], float(units[t, order[0]]), 2), product)
+    elif re.search(r"feed_forward$|expert\.\d+$", s["part"]):
+        routed(root, s, values, words, t, drawn, total)
+
+
+def routed(root, s, values, words, t, drawn, total):
+    """Who sends which word to which expert; and the logit of the one that was opened, or of the first."""
+    layer, asked = re.match(r"layer\.(\d+)(?:\.expert\.(\d+))?", s["part"]).groups()
+    router, experts, shares = (
+        values[f"layer.{layer}.{part}"] for part in ("router", "experts", "shares")
+    )
+    spread = torch.zeros_like(router).scatter(1, experts, shares)
+    names = [str(e + 1) for e in range(router.shape[1])]
+    (found,) = drawn.values()
+    same_map(found, spread.tolist(), rows=words, columns=names, signed=False)
+    expert = int(asked) - 1 if asked else int(experts[t, 0])
+    right(says(total[0], float(router[t, expert]), 2), f"its logit is {total[0]}")
+    headline = root.locator(".w-sum-title").inner_text()
+    right(headline == f"Where the router sends “{words[t]}”", headline)
+    told = root.locator(".w-sum .w-line").all_text_contents()[0]
+    if expert in experts[t]:
+        share = float(spread[t, expert])
+        right(says(told.split("= ")[1], share, 3), f"{told}: its share is {share}")
+    else:
+        right(told.startswith(f"“{words[t]}” does not visit expert {expert + 1}"), told)
+    title = root.locator(".w-open-title").inner_text()
+    right(title == (f"Expert {layer}.{asked}" if asked else f"Experts of layer {layer}"), title)

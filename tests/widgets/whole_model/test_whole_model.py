@@ -72,6 +72,9 @@ STATES = {
     "an expert out": {"model_name": "stories_moe", "off": ["layer.1.expert.2"]},
     "a head opened": {"part": "layer.2.head.4"}, "a middle word's head": {"part": "layer.1.head.1", "word": 9},
     "units opened": {"part": "layer.3.feed_forward"}, "votes opened": {"part": "next word"},
+    "units of a short text": {"text": SHORT, "part": "layer.3.feed_forward"},
+    "experts opened": {"model_name": "stories_moe", "part": "layer.1.feed_forward", "word": 4},
+    "an expert opened": {"model_name": "stories_moe", "part": "layer.2.expert.1"},
 }  # fmt: skip
 
 
@@ -310,6 +313,21 @@ def test_a_part_that_changes_little_says_so(bench, off):
         put(page, widget, step=3)
         moved = "stays at size 0.2" if off else "goes from size 0.2 to 0.4"
         assert f"Its column {moved} and would still say “the”" in said(page)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_part_opens(bench, name):
+    widget = WholeModel(model_name=name, text=SHORT)
+    with recorded(bench, widget) as page:
+        titles = set()
+        names = [*parts(load(name).model), "next word", "embedding"]
+        for part in names:
+            put(page, widget, part=part)
+            titles.add(page.locator(".w-open-title").inner_text())
+            assert page.locator(".pieces[data-stale]").count() == 0, part
+            check(page, widget)
+        assert page.record.errors == []
+        assert len(titles) == len(names), "each has a name of its own"
 
 
 def test_what_is_opened_has_the_name_that_was_pressed(bench):

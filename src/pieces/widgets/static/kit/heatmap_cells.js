@@ -27,9 +27,12 @@ export function arrange(width, { T, S, rows, columns, largest = 56 }, family) {
   const left = long > 0
     ? Math.ceil(Math.min(Math.max(48, width * 0.3, Math.min(120, width - S * largest - 1)),
       Math.max(18, long + 9))) : T < 100 ? 18 : 27;
-  const cell = Math.max(0.25, Math.min(largest, (width - left - 1) / Math.max(1, S)));
+  const room = Math.min(largest, (width - left - 1) / Math.max(1, S));
   const needs = widest(columns);
-  const tilted = needs > cell - 4 && columns.some((name) => name?.length > 1);
+  const tilted = needs > room - 4 && columns.some((name) => name?.length > 1);
+  // A short name that leans over the edge is not cut: “3…” says nothing.
+  const last = tilted && columns[S - 1]?.length < 6 ? textWidth(columns[S - 1], font) / 1.37 : 0;
+  const cell = Math.max(0.25, last ? Math.min(room, (width - left - last) / (S - 0.5)) : room);
   const top = tilted ? Math.ceil(Math.min(58, needs * 0.72 + 14)) : 18;
   const high = Math.min(cell, Math.max(0.25, 720 / Math.max(1, T)));
   return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1),

@@ -74,7 +74,7 @@ function render({ model, el }) {
   let now = read(model);
   const drawing = bands(view, { kinds: KINDS, names: WORDS.kinds });
   const film = player(view, { label: WORDS.light, states: 2, tween: 450, dwell: 120, into: h("div"),
-    name: WORDS.at, show: () => view.redraw(),
+    name: WORDS.at, show: () => { if (!view.drawing) view.redraw(); },
     rest: (n) => { if (now && n !== now.step) { model.set({ step: n }); model.save_changes(); } } });
   slider(view, model, "reach", { label: WORDS.reach, show: WORDS.side });
   slider(view, model, "layers", { label: WORDS.layers });

@@ -23,6 +23,7 @@ function viewOf(name) {
   const [, l, part, which] = /^layer\.(\d+)\.(\w+)(?:\.(\w+))?$/.exec(name) ?? [];
   const layer = Number(l);
   if (part === "head") return { kind: "head", layer, head: Number(which) - 1 };
+  if (part === "expert") return { kind: "units", layer, expert: Number(which) - 1 };
   if (name === "next word" || name === "norm") return { kind: "next" };
   if (which) return { kind: "stream", name: `layer.${l}.${part}`, norm: which === "norm" };
   if (name === "embedding") return { kind: "stream", name, norm: false };
@@ -123,13 +124,15 @@ export function opened(view, { model, measured, links, close, touched }) {
         `layer.${layer}.head.${n + 1}`, n === head]) };
   }
 
-  /** @param {State} state @param {{layer: number}} where */
-  function unitsView(state, { layer }) {
+  /** @param {State} state @param {{layer: number, expert?: number}} where */
+  function unitsView(state, { layer, expert }) {
     const { columns, words, t } = state;
     const siblings = Array.from({ length: model.layers }, (_, l) =>
       [`${l + 1}`, `layer.${l + 1}.feed_forward`,
       l + 1 === layer]);
-    if (columns[0].values.has(`layer.${layer}.experts`)) return { ...expertsView(state, layer), siblings };
+    if (columns[0].values.has(`layer.${layer}.experts`)) {
+      return { siblings, ...expertsView(state, layer, expert) };
+    }
     const own = columns[t].at(`layer.${layer}.units`);
     const order = [...own.keys()].sort((a, b) => Math.abs(own[b]) - Math.abs(own[a])).slice(0, UNITS);
     const values = rows(columns, (one) => Float32Array.from(order, (n) => one.at(`layer.${layer}.units`)[n]));
@@ -141,8 +144,8 @@ export function opened(view, { model, measured, links, close, touched }) {
       measured(layer, order[j] + 1)) };
   }
 
-  /** @param {State} state @param {number} layer */
-  function expertsView({ columns, words, t }, layer) {
+  /** @param {State} state @param {number} layer @param {number=} expert the one that was opened, if one was */
+  function expertsView({ columns, words, t }, layer, expert) {
     const E = columns[0].at(`layer.${layer}.router`).length;
     const values = rows(columns, (one) => {
       const shares = new Float32Array(E);
@@ -152,8 +155,12 @@ export function opened(view, { model, measured, links, close, touched }) {
     });
     draw({ experts: { values, top: 1, rows: words, columns: Array.from({ length: E }, (_, e) => `${e + 1}`),
       largest: 40 } });
-    const { i, j } = cell({ i: t, j: columns[t].at(`layer.${layer}.experts`)[0] }, words.length, E);
-    return { name: say.experts(layer), nodes: routeSum(columns, i, j, { layer, model, words }) };
+    const { i, j } = cell({ i: t, j: expert ?? columns[t].at(`layer.${layer}.experts`)[0] }, words.length, E);
+    const nodes = routeSum(columns, i, j, { layer, model, words });
+    if (expert === undefined) return { name: say.experts(layer), nodes };
+    const named = (e) => `layer.${layer}.expert.${e + 1}`;
+    return { name: say.part(named(expert)), nodes, siblings: Array.from({ length: E }, (_, e) =>
+      [WORDS.expert(e + 1), named(e), e === expert]) };
   }
 
   /** What would be said here, before and after a part wrote; of a norm, what it divides.
