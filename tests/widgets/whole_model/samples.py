@@ -21,7 +21,10 @@ PICTURES = {
     "whole units": (lambda: WholeModel(part="layer.3.feed_forward"), None),
     "whole experts": (lambda: WholeModel(model_name="stories_moe", word=9), None),
     "whole expert": (lambda: WholeModel(model_name="stories_moe", part="layer.1.expert.2"), None),
-    "whole router": (lambda: WholeModel(model_name="stories_moe", part="layer.2.feed_forward"), None),
+    "whole router": (
+        lambda: WholeModel(model_name="stories_moe", part="layer.2.feed_forward"),
+        None,
+    ),
     "whole, said": (lambda: WholeModel(text="This is the story of Lily. She had"), say),
     "another letter": (lambda: WholeModel(text=TYPED), type_letter("e", 7)),
 }

@@ -63,7 +63,8 @@ function render({ model, el }) {
   });
   const film = player(view, {
     label: WORDS.layers, states: 9, tween: 700, dwell: 350, into: h("div"), name: String,
-    show: () => { if (!view.drawing) view.redraw(); }, rest: (n) => { if (now && n !== now.layers) put({ layers: n }); },
+    show: () => { if (!view.drawing) view.redraw(); },
+    rest: (n) => { if (now && n !== now.layers) put({ layers: n }); },
   });
   film.box.classList.add("p-layers");
   film.box.prepend(h("span", {}, WORDS.layers));

@@ -144,7 +144,7 @@ export function opened(view, { model, measured, links, close, touched }) {
       measured(layer, order[j] + 1)) };
   }
 
-  /** @param {State} state @param {number} layer @param {number=} expert the one that was opened, if one was */
+  /** @param {State} state @param {number} layer @param {number=} expert the one that is opened */
   function expertsView({ columns, words, t }, layer, expert) {
     const E = columns[0].at(`layer.${layer}.router`).length;
     const values = rows(columns, (one) => {
