@@ -3,6 +3,7 @@
  * place in memory.
  */
 import { format, give, h, put } from "./dom.js";
+import { afterRest } from "./pulse.js";
 import { forEach } from "../twin/tensor.js";
 import { words } from "./words.js";
 
@@ -60,7 +61,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
   /** @type {{node: SVGGElement, places: number[][], group: number}[]} */
   let marks = [];
   let groups = 1;
-  let [width, height, resting] = [0, 0, 0];
+  let [width, height] = [0, 0];
+  const resting = afterRest(settle, REST);
   let position = 0;
   let told = -1;
 
@@ -102,14 +104,14 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
   /** While shapes follow each other the picture only grows, so that what stands below it stays; what is left
    *  over goes when they have come to rest. */
   function fit() {
-    clearTimeout(resting);
+    resting.cancel();
     if (!states.length || !width) return;
     const across = layouts.reduce((most, l) => Math.max(most, l.width), 1);
     const down = layouts.reduce((most, l) => Math.max(most, l.height), 1);
     const side = Math.min(34, (width - 2) / (across + 0.3)); // a frame is a little wider than its grid
     const own = Math.ceil(side * (down + 0.2));
     height = Math.max(height, own);
-    if (height > own) resting = window.setTimeout(settle, REST);
+    if (height > own) resting.ask();
     give(svg, { viewBox: `${-(width / side - across) / 2} -0.1 ${width / side} ${height / side}`, height });
     svg.classList.toggle("p-small", side < 17);
   }
@@ -155,7 +157,7 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     svg.setAttribute("aria-label", `${caption}. ${said.textContent}`);
   }
   frame.onWidth(svg, (now) => { width = now; settle(); show(position); });
-  frame.onDispose(() => clearTimeout(resting));
+  frame.onDispose(resting.cancel);
   frame.table(caption, () => {
     if (!states.length || pane.hidden) return null; // a table tells what is to be seen
     const { tensor } = states[Math.round(position)];
