@@ -333,6 +333,7 @@ def opened(root, s, model, values, ids, t):
         line = root.locator(".w-sum .w-line").all_text_contents()
         right(says(line[0].split("= ")[1], score, 2), line[0])
         right(says(line[1].split("= ")[1], float(weights[t, j]), 3), line[1])
+        right(("…" in line[1]) == (t > 2), f"{line[1]}: of {t + 1} terms")
     elif s["part"] == "next word":
         logit = float(values["logits"][t].max())
         right(says(total[-1], logit, 2), f"the votes add up to {total[-1]}, not {logit}")
@@ -369,6 +370,7 @@ def routed(root, s, values, words, t, drawn, total):
     if expert in experts[t]:
         share = float(spread[t, expert])
         right(says(told.split("= ")[1], share, 3), f"{told}: its share is {share}")
+        right(told.count("e^") == 1 + experts.shape[1] and "…" not in told, f"{told}: other terms")
     else:
         right(told.startswith(f"“{words[t]}” does not visit expert {expert + 1}"), told)
     title = root.locator(".w-open-title").inner_text()

@@ -72,6 +72,7 @@ STATES = {
     "an expert out": {"model_name": "stories_moe", "off": ["layer.1.expert.2"]},
     "a head opened": {"part": "layer.2.head.4"}, "a middle word's head": {"part": "layer.1.head.1", "word": 9},
     "units opened": {"part": "layer.3.feed_forward"}, "votes opened": {"part": "next word"},
+    "an early word's head": {"part": "layer.1.head.1", "word": 2},
     "units of a short text": {"text": SHORT, "part": "layer.3.feed_forward"},
     "experts opened": {"model_name": "stories_moe", "part": "layer.1.feed_forward", "word": 4},
     "an expert opened": {"model_name": "stories_moe", "part": "layer.2.expert.1"},

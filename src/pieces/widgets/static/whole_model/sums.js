@@ -65,7 +65,7 @@ export function scoreSum(columns, i, j, { layer, head, model, words }) {
   const weight = columns[i].at(`layer.${layer}.weights`)[head * (i + 1) + j];
   const others = scores.filter((_, s) => s !== j).sort((a, b) => b - a).slice(0, 2);
   return [headline(say.asks(words[i], words[j])), node, line(say.scaled(total, K, scores[j])),
-    line(say.softmax(scores[j], [scores[j], ...others], weight)),
+    line(say.softmax(scores[j], [scores[j], ...others], scores.length - 1 - others.length, weight)),
       line(say.takes(weight, words[j]), "w-told")];
 }
 
@@ -137,5 +137,5 @@ export function routeSum(columns, i, e, { layer, model, words }) {
   const others = [...chosen].filter((one) => one !== e).map((one) => logits[one]);
   const exp = [total, ...others].map((one) => Math.exp(one - total));
   return [headline(say.routed(words[i])), node, line(slot < 0 ? say.unchosen(e + 1, words[i])
-    : say.softmax(total, [total, ...others], 1 / exp.reduce((sum, one) => sum + one, 0)))];
+    : say.softmax(total, [total, ...others], 0, 1 / exp.reduce((sum, one) => sum + one, 0)))];
 }

@@ -169,9 +169,9 @@ export const WORDS = {
     product: "product", query: "query", key: "key", total: "query · key",
     smaller: (n) => `${n} smaller ones`,
     scaled: (total, K, score) => `${format(total)} ÷ √${K} = ${format(score)}`,
-    softmax: (score, others, weight) =>
+    softmax: (score, others, left, weight) =>
       `e^${format(score)} ÷ (${others.map((one) => `e^${format(one)}`).join(" + ")}`
-      + `${others.length ? " + …" : ""}) = ${chance(weight, 3)}`,
+      + `${left ? " + …" : ""}) = ${chance(weight, 3)}`,
     takes: (weight, word) =>
       `${percent(weight)} of what this head fetches here is the value of ${quote(word)}.`,
     made: (which, n, word) => `Number ${n} of the ${which} of ${quote(word)}`, normed: "column, normed",
