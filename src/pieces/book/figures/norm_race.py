@@ -69,9 +69,9 @@ def chosen(depths: Sequence[int] = (2, 12)) -> Table:
     return table(rows, headers, caption=caption)
 
 
-def grid(layers: int = 12) -> Table:
+def grid(layers: int = 12, steps: int = 160) -> Table:
     """Tabulate every setting that was tried: the median loss of the seeds that choose."""
-    tried = runs("norm_rates", "choose", layers=layers, steps=160)
+    tried = runs("norm_rates", "choose", layers=layers, steps=steps)
     ends = {(one["placement"], one["lr"], one["warmup"]): median(one["end"]) for one in tried}
     warmups = sorted({warmup for *_, warmup in ends})
     rows = []
@@ -80,8 +80,11 @@ def grid(layers: int = 12) -> Table:
             found = (ends.get((place, rate, warmup)) for warmup in warmups)
             told = ["–" if end is None else f"{end:.2f}" for end in found]
             rows.append([f"{name} {rate:g}", *told])
-    caption = f"Median loss of five choosing seeds after 160 steps, {layers} layers, in nats; "
-    caption += "columns: steps of warm-up; –: not tried."
+    caption = (
+        f"Median loss of five choosing seeds after {steps:,} steps, {layers} layers, in nats; "
+    )
+    gaps = any("–" in row for row in rows)
+    caption += f"columns: steps of warm-up{'; –: not tried' if gaps else ''}."
     return table(rows, ["rate", *map(str, warmups)], caption=caption)
 
 
@@ -103,6 +106,7 @@ def long_run() -> None:
     ax.annotate("end of the short race", (172, 0.15))
     ax.set(xlabel="training step", ylabel="loss, nats", ylim=(0, 3.1))
     below = sorted(first_below(run) for run in own)
-    alt = "Loss of Post with twelve layers, five seeds, over 1,000 steps, with a rate of 0.002 and "
-    alt += f"a warm-up of 200 steps. All fall slowly, and below 1 nat after {below} steps; they "
+    alt = "Loss of Post with twelve layers, five seeds, over 1,000 steps, with a rate of "
+    alt += f"{own[0]['lr']:g} and a warm-up of {own[0]['warmup']:,} steps. "
+    alt += f"All fall slowly, and below 1 nat after {below} steps; they "
     plot.show(figure, alt=alt + f"end at {sorted(round(run['curve'][-1], 2) for run in own)}.")
