@@ -336,7 +336,7 @@ def same_labels(name, drawn, wanted, count, cell):
     """Compare labels; where cells are small, some are left out, but none is moved."""
     wanted = [str(label) for label in wanted]
     right(
-        len(drawn) == count or (cell < 15 and len(drawn) >= count * min(0.2, cell / 30)),
+        len(drawn) == count or (cell < 15 and len(drawn) >= int(count * min(0.2, cell / 30))),
         f"{name}: labels missing",
     )
     for at, text in drawn.items():
@@ -349,11 +349,11 @@ def same_labels(name, drawn, wanted, count, cell):
 
 def same_colours(drawn, values, signed):
     """A larger value lies farther from the paper; equal values look alike; signs look different."""
+    top = max(map(abs, values.values()), default=0)
     for positive in (True, False):
         side = [(abs(v), apart(drawn.colours[at], drawn.paper)) for at, v in values.items()
                 if (v >= 0) == positive or not signed]  # fmt: skip
         side.sort()
-        top = max((v for v, _ in side), default=0)
         for (low, pale), (high, strong) in pairwise(side):
             right(strong >= pale - 3, f"{drawn.caption}: {high} is paler than {low}")
             if high - low > 0.1 * top:

@@ -5,28 +5,37 @@ import math
 import re
 
 import torch
-from oracle import maps, read_out, right, same_map, says
+from oracle import read_out, right, says
 from twins import build
 from twins import vocabulary as words_of
 
 from pieces import trained
 from pieces.inside import inside, lens, votes
 from pieces.switches import parts
+from widgets.whole_model.spoken import at_rest, called, of_parts, played, shares
+from widgets.whole_model.sums import opened
 
 MOST = 40
 SEEN = """(root) => {
   const numbers = (text) => (text ?? "").match(/-?[\\d.]+/g)?.map(Number) ?? [];
   const shown = (node) => node.getAttribute("display") !== "none";
   const path = (node) => node.getAttribute("d") ?? "";
+  const widths = (node) => path(node).split("Z").filter(Boolean).map((stretch) =>
+    Math.max(...numbers(stretch).filter((_, n) => n % 2 === 0)));
+  const down = (node) => Number((node.style.transform.match(/-?[\\d.]+/g) ?? [])[1]);
   const picture = root.querySelector(".w-picture");
   return {
     phone: root.querySelector(".w-body").classList.contains("w-phone"),
     columns: [...picture.querySelectorAll(".w-column")].map((g) => ({
       t: Number(g.dataset.t), x: numbers(g.getAttribute("transform"))[0],
       followed: g.classList.contains("w-followed"), word: g.lastElementChild.textContent,
-      pipe: path(g.querySelector(".w-pipe")).split("Z").filter(Boolean).map((stretch) =>
-        Math.max(...numbers(stretch).filter((_, n) => n % 2 === 0))),
-      ghost: path(g.querySelector(".w-pipe-ghost")) !== "",
+      pipe: widths(g.querySelector(".w-pipe")), ghost: widths(g.querySelector(".w-pipe-ghost")),
+      faint: [...g.querySelectorAll(".w-faint-wires")].map((one) =>
+        [...path(one).matchAll(/M(-?[\\d.]+) /g)].map((found) => Number(found[1]))),
+      lensY: [...g.querySelectorAll(".w-lens")].map((text) => (shown(text) ? Number(text.getAttribute("y")) : null)),
+      places: [".w-bright", ".w-dim"].map((kind) => [...g.querySelectorAll(kind)].map((one) =>
+        [...path(one).matchAll(/M(-?[\\d.]+) (-?[\\d.]+)(?:a([\\d.]+))?/g)].map((found) => found.slice(1).map((n) => Number(n ?? 0))))),
+      changed: g.querySelector(".w-guess")?.classList.contains("w-changed") ?? false,
       lens: [...g.querySelectorAll(".w-lens")].map((text) => (shown(text) ? text.textContent : null)),
       same: [...g.querySelectorAll(".w-lens")].map((text) => text.classList.contains("w-same")),
       lights: [".w-bright", ".w-dim"].map((kind) => [...g.querySelectorAll(kind)].map((one) =>
@@ -37,7 +46,7 @@ SEEN = """(root) => {
     wires: [...picture.querySelectorAll(".w-wires path")].map((one) => ({ head: one.dataset.head,
       word: Number(one.dataset.word), x: numbers(one.getAttribute("transform"))[0], dx: numbers(path(one))[0],
       wide: Number(one.getAttribute("stroke-width")) })),
-    names: [...picture.querySelectorAll(".w-wire-names text")].map((one) => one.textContent),
+    names: [...picture.querySelectorAll(".w-wire-names text")].map((one) => [one.textContent, Number(one.getAttribute("x"))]),
     next: [...root.querySelectorAll(".w-next-row")].map((row) => ({
       word: row.querySelector(".w-next-word").textContent, p: row.querySelector(".w-next-p").textContent,
       truth: row.querySelector(".w-next-true").textContent, bar: parseFloat(row.querySelector("i").style.width),
@@ -45,14 +54,17 @@ SEEN = """(root) => {
       mark: row.querySelector("u").hidden ? null : parseFloat(row.querySelector("u").style.left),
       label: row.ariaLabel })),
     parts: [...root.querySelectorAll(".w-part")].map((part) => ({ name: part.dataset.name,
-      on: part.querySelector(".w-switch")?.ariaChecked ?? null, number: part.querySelector("small").textContent,
+      on: part.querySelector(".w-switch")?.ariaChecked ?? null, switch: part.querySelector(".w-switch")?.ariaLabel ?? null,
+      open: part.querySelector(".w-part-open").ariaLabel, title: part.querySelector(".w-part-open").title,
+      label: part.querySelector(".w-part-open span").textContent, number: part.querySelector("small").textContent,
       shown: !part.hidden, fill: part.querySelector("i") && !part.querySelector("i").hidden
         ? [part.querySelector("i").className, parseFloat(part.querySelector("i").style.width)] : null })),
     marks: [...root.querySelectorAll(".w-mark")].map((mark) => (mark.hidden ? null
-      : [...mark.children].map((one) => one.textContent))),
+      : { texts: [...mark.children].map((one) => one.textContent), label: mark.ariaLabel, y: down(mark), same: mark.classList.contains("w-same") })),
     key: [...root.querySelectorAll(".w-key span")].filter((one) => !one.hidden).map((one) =>
       one.textContent), bars: [...root.querySelectorAll("[data-trait=bars] option")].map((one) => one.textContent),
-    counts: [...root.querySelectorAll(".w-count")].map((one) => (one.hidden ? null : one.textContent)) };
+    counts: [...root.querySelectorAll(".w-count")].map((one) => (one.hidden ? null : [one.textContent, down(one)])),
+    after: root.querySelector(".w-next-title").textContent };
 }"""  # fmt: skip
 
 
@@ -85,66 +97,96 @@ def inner(name, ids, off):
     return values, strips, [lens(model, values[key], off).softmax(-1) for key in strips]
 
 
-def percent(p):
-    """A share as the kit writes it."""
-    if 0.995 < p < 1 or 0 < p < 0.005:
-        return ">\u00a099\u00a0%" if p > 0.5 else "<\u00a01\u00a0%"
-    return f"{math.floor(100 * p + 0.5)}\u00a0%"
-
-
-def tells(text, p):
-    """Whether a text is this share: float32 and float64 part where it is all but 1, or a half."""
-    return text in {percent(min(1.0, max(0.0, p + by))) for by in (-1e-6, 0, 1e-6)}
-
-
 def alike(shown, word):
     """A word that is too long for its column ends in an ellipsis."""
     return shown == word or (shown.endswith("…") and word.startswith(shown[:-1]))
 
 
-def whole_model(root, s):
-    """The overview, or the part that is opened; the next word's bars and the results in any case."""
+def state_of(s):
+    """What torch says of the traits: inner values, probabilities, truth, and the words of the model."""
     model, vocabulary, task = shipped(s["model_name"])
-    ids = tuple(read(s))
-    off = tuple(s["off"])
+    ids, off = tuple(read(s)), tuple(s["off"])
     t = (s["word"] or len(ids)) - 1
     values, strips, seen = inner(s["model_name"], ids, off)
-    before = inner(s["model_name"], ids, ())[0] if off else None
-    drawn = read_out(root, SEEN)
-    p = values["logits"].softmax(-1)
-    truth = None
+    before = inner(s["model_name"], ids, ()) if off else None
+    truth = lost = None
     if task and s["world"]:
         so_far = torch.tensor([ids[: t + 1]])
-        if task.first_impossible(so_far[0]) is None:
+        impossible = task.first_impossible(so_far[0])
+        if impossible is None:
             truth = task.true_next(so_far)[0, -1]
-    was = before["logits"].softmax(-1) if off else None
-    next_words(drawn["next"], s, p[t], was[t] if off else None, truth, vocabulary)
+        else:
+            lost = (impossible, vocabulary[ids[impossible]])
+    best = [(int(strip[t].argmax()), float(strip[t].max())) for strip in seen]
+    return {
+        "model": model, "vocabulary": vocabulary, "ids": ids, "t": t, "off": off, "values": values,
+        "words": [vocabulary[n] for n in ids], "strips": [key.removesuffix(".stream") for key in strips],
+        "seen": seen, "before": before, "p": values["logits"].softmax(-1), "truth": truth, "lost": lost,
+        "was": before[0]["logits"].softmax(-1) if off else None, "best": best,
+        "rope_base": getattr(model.config, "rope_base", None),
+        "size": lambda name, at=t: float(values[f"{name}.stream"][at].square().mean().sqrt()),
+    }  # fmt: skip
+
+
+def whole_model(root, s):
+    """The overview, or the part that is opened; the next word's bars and the results in any case."""
+    state = state_of(s)
+    vocabulary, ids, t, p = (state[key] for key in ("vocabulary", "ids", "t", "p"))
+    drawn = read_out(root, SEEN)
+    was = state["was"]
+    right(drawn["after"] == f"After “{state['words'][t]}”", drawn["after"])
+    next_words(drawn["next"], s, p[t], None if was is None else was[t], state["truth"], vocabulary)
     target = vocabulary.index(s["target"]) if s["target"] in vocabulary else int(p[t].argmax())
-    counted = votes(model, values, target, t, off)
+    counted = votes(state["model"], state["values"], target, t, state["off"])
     right(set(s["votes"]) == set(counted), f"votes of {list(s['votes'])}")
     for name, vote in counted.items():
         right(abs(s["votes"][name] - vote) < 1e-4 * max(1, abs(vote)), f"{name} votes {vote}")
     if len(ids) > 1:
-        cost = -p[:-1].gather(1, torch.tensor(ids[1:])[:, None]).log().mean()
+        cost = -p[:-1].gather(1, torch.tensor(ids[1:])[:, None]).clamp(min=1e-30).log().mean()
         right(abs(s["text_cost"] - float(cost)) < 1e-4, f"the text costs {float(cost)}")
     told = [f"points for “{vocabulary[target]}”",
             f"what “{vocabulary[int(p[t].argmax())]}” loses without"]  # fmt: skip
     right(drawn["bars"] == told, f"the bars are about {drawn['bars']}, not {told}")
+    said = root.locator(".p-say").text_content()
+    if not s["step"]:
+        at_rest(said, s, state)
+    elif "Its column rises." not in said:
+        played(said, ["words", *state["strips"], "norm", "next"][s["step"] - 1], state)
     if s["part"]:
-        return opened(root, s, model, values, ids, t)
-    columns(drawn, s, values, strips, seen, before, ids, t)
-    wires(drawn, s, model, values, ids, t)
-    rows(drawn, s, counted)
+        return opened(root, s, state)
+    columns(drawn, s, state)
+    wires(drawn, s, state)
+    sums = rows(drawn, s, counted, state["model"])
+    experts = any(key.endswith(".experts") for key in state["values"])
+    of_parts(drawn["parts"], s, sums, vocabulary[target], state["off"], experts)
+    marks(drawn, state)
+    right(("with all parts on" in drawn["key"]) == bool(state["off"]), f"key: {drawn['key']}")
+    return None
+
+
+def marks(drawn, state):
+    """What the followed word would say at each strip: the word, its share, and what it was with all parts on."""
+    vocabulary, word = state["vocabulary"], state["words"][state["t"]]
     for n, mark in enumerate(drawn["marks"]):
-        if mark:
-            best = seen[n][t].max(-1)
-            would, word, share, *_ = mark
-            name = f"“{vocabulary[ids[t]]}” " if drawn["phone"] else ""
-            right(would == f"{name}would say", f"{would}, not of {name}")
-            right(word == vocabulary[int(best.indices)], f"strip {n} says {word}")
-            right(tells(share, float(best.values)), f"strip {n}: {share}")
-    right(("with all parts on" in drawn["key"]) == bool(off), f"key: {drawn['key']}")
-    sentence(root.locator(".p-say").inner_text(), s, p, was[t] if off else None, t, ids, vocabulary)
+        if not mark:
+            continue
+        best, share = state["best"][n]
+        would, guess, told, was = mark["texts"]
+        name = f"“{word}” " if drawn["phone"] else ""
+        right(would == f"{name}would say", f"{would}, not of {name}")
+        right(guess == vocabulary[best], f"strip {n} says {guess}")
+        right(told in shares(share), f"strip {n}: {told}")
+        right(
+            mark["same"] == (best == int(state["p"][state["t"]].argmax())),
+            f"strip {n}: {guess} as the guess",
+        )
+        where = called(state["strips"][n])
+        right(
+            mark["label"] == f"Stopped after {where} it would say “{guess}”, {told}: look there",
+            mark["label"],
+        )
+        old = None if state["before"] is None else int(state["before"][2][n][state["t"]].argmax())
+        right(was == ("" if old in (None, best) else vocabulary[old]), f"strip {n} was {was}")
 
 
 def next_words(drawn, s, p, was, truth, vocabulary):
@@ -159,74 +201,187 @@ def next_words(drawn, s, p, was, truth, vocabulary):
     )
     for row, n in zip(drawn, shown, strict=True):
         share = float(p[n])
-        right(abs(row["bar"] - 100 * share) < 0.02 and tells(row["p"], share), f"{row}: {share}")
+        right(abs(row["bar"] - 100 * share) < 0.02 and row["p"] in shares(share), f"{row}: {share}")
         right((row["ghost"] is None) == (was is None), f"a ghost at {row['word']}")
         if was is not None:
             right(abs(row["ghost"] - 100 * float(was[n])) < 0.02, f"{row}: was {float(was[n])}")
         fact = None if truth is None else float(truth[n])
-        right(
-            row["truth"] == "" if fact is None else tells(row["truth"], fact), f"{row}: true {fact}"
-        )
+        right(row["truth"] in ({""} if fact is None else shares(fact)), f"{row}: true {fact}")
         right((row["mark"] is not None) == bool(fact and fact > 0.001), f"a mark at {row['word']}")
         if row["mark"] is not None:
             right(abs(row["mark"] - 100 * fact) < 0.02, f"{row}: true {fact}")
-        right(f"“{row['word']}”" in row["label"] and row["p"] in row["label"], row["label"])
+        true = f", true {row['truth']}" if row["truth"] else ""
+        ends = "the parts’ bars are about it" if n == asked else "show which parts speak for it"
+        between = "," if n == asked else ";"
+        right(
+            row["label"] == f"“{row['word']}”, model {row['p']}{true}{between} {ends}",
+            row["label"],
+        )
     told = [[row["word"], float(p[n])] for row, n in zip(drawn, shown, strict=True)]
     for (word, share, _), (name, own) in zip(s["next_words"], told, strict=True):
         right(word == name and abs(share - own) < 1e-5, f"Python reads {word} {share}")
 
 
-def columns(drawn, s, values, strips, seen, before, ids, t):
-    """Each word's column: words, widths of the stream, lens, lights, bars."""
-    _, vocabulary, _ = shipped(s["model_name"])
+def columns(drawn, s, state):
+    """Each word's column: words, widths of the stream, lens, lights, faint wires, bars."""
+    vocabulary, ids, values, seen, before = (
+        state[key] for key in ("vocabulary", "ids", "values", "seen", "before")
+    )
     each = drawn["columns"][1]["x"] - drawn["columns"][0]["x"] if len(ids) > 1 else 66
     half = lambda size: max(0.6, min(1, (math.log10(size) + 1) / 3.2) * min(each, 50) * 0.34)  # noqa: E731
     right([c["t"] for c in drawn["columns"]] == list(range(len(ids))), "other columns")
     p = values["logits"].softmax(-1).max(-1)
+    was = None if before is None else before[0]["logits"].softmax(-1).max(-1)
     tall = max(c["bar"] for c in drawn["columns"]) / float(p.values.max())
     shown = [n for n, mark in enumerate(drawn["columns"][0]["lens"]) if mark is not None]
     for c in drawn["columns"]:
         at, name = c["t"], vocabulary[ids[c["t"]]]
         right(alike(c["word"], name), f"word {at}: {c['word']}, not {name}")
-        right(c["followed"] == (at == t), f"{name} is followed: {c['followed']}")
-        sizes = [float(values[key][at].square().mean().sqrt()) for key in strips]
+        right(c["followed"] == (at == state["t"]), f"{name} is followed: {c['followed']}")
         if not drawn["phone"]:
-            for n, wide in enumerate(c["pipe"]):
-                wanted = half(sizes[0]) if n == 0 else max(half(sizes[n - 1]), half(sizes[n]))
-                right(abs(wide - wanted) < 0.12, f"{name}, stretch {n}: {wide} px, not {wanted}")
-            right(len(c["pipe"]) == len(strips), f"{len(c['pipe'])} stretches")
+            pipes(c, state, name, half)
         right(abs(c["bar"] - tall * float(p.values[at])) < 0.1, f"the bar of {name}")
         guess = vocabulary[int(p.indices[at])]
         right(c["guess"] is None or alike(c["guess"], guess), f"{name}: {c['guess']}, not {guess}")
-        right(c["ghost"] is False or before is not None, "a ghost of nothing")
+        other = before is not None and int(was.indices[at]) != int(p.indices[at])
+        right(c["changed"] == other, f"{name}: another guess, {c['changed']}")
+        moved = 0 if before is None else abs(float(was.values[at] - p.values[at])) + other
+        right(
+            (c["was"] is not None) == (moved > 0.01) or abs(moved - 0.01) < 1e-4,
+            f"{name} was {c['was']}",
+        )
+        if c["was"] is not None:
+            right(abs(c["was"] - tall * float(was.values[at])) < 0.1, f"{name} was {c['was']} high")
         for n in shown:
             word = vocabulary[int(seen[n][at].argmax())]
             right(alike(c["lens"][n], word), f"{name}, strip {n}: {c['lens'][n]}, not {word}")
             right(c["same"][n] == (word == guess), f"{name}, strip {n}: {word} as the guess")
+            if drawn["marks"][n] and not drawn["phone"]:
+                below = c["lensY"][n] - drawn["marks"][n]["y"]
+                right(8 < below < 22, f"{name}, strip {n}: {below} px below its strip")
         lights(drawn, c, values, at, each)
+        faint(drawn, c, s, state)
+
+
+def pipes(c, state, name, half):
+    """How wide the stream is from strip to strip; a ghost where it was wider or narrower with all parts on."""
+    strips, at = state["strips"], c["t"]
+    size = [state["size"](key, at) for key in strips]
+    for n, wide in enumerate(c["pipe"]):
+        wanted = max(half(size[max(0, n - 1)]), half(size[n]))
+        right(abs(wide - wanted) < 0.12, f"{name}, stretch {n}: {wide} px, not {wanted}")
+    right(len(c["pipe"]) == len(strips), f"{len(c['pipe'])} stretches")
+    if state["before"] is None:
+        right(c["ghost"] == [], "a ghost of nothing")
+        return
+    old = [float(state["before"][0][f"{key}.stream"][at].square().mean().sqrt()) for key in strips]
+    apart = [abs(a - b) / a for a, b in zip(size, old, strict=True)]
+    if any(abs(one - 0.05) < 1e-3 for one in apart):
+        return
+    wanted = [max(half(old[max(0, n - 1)]), half(old[n])) for n in range(len(strips))
+              if max(apart[max(0, n - 1)], apart[n]) > 0.05]  # fmt: skip
+    right(
+        len(wanted) == len(c["ghost"]),
+        f"{name}: {len(c['ghost'])} stretches of the ghost, not {len(wanted)}",
+    )
+    right(
+        all(abs(a - b) < 0.12 for a, b in zip(c["ghost"], wanted, strict=True)),
+        f"the ghost of {name}",
+    )
+
+
+def faint(drawn, c, s, state):
+    """A word that is not followed has a faint wire from where one of its heads takes most."""
+    out, x, t = set(s["off"]), [one["x"] for one in drawn["columns"]], c["t"]
+    layers = {
+        part["name"].split(".")[1]
+        for part in drawn["parts"]
+        if part["shown"] and "." in part["name"]
+    }
+    for layer, found in enumerate(c["faint"], 1):
+        heads = [
+            n
+            for n in range(state["model"].config.n_heads)
+            if f"layer.{layer}.head.{n + 1}" not in out
+        ]
+        weights = state["values"][f"layer.{layer}.weights"][heads, t, :t]
+        none = (
+            c["followed"]
+            or str(layer) not in layers
+            or f"layer.{layer}.attention" in out
+            or not heads
+        )
+        most = [] if none or not t else weights.max(0).values.tolist()
+        if any(abs(one - 0.22) < 1e-5 for one in most):
+            continue
+        wanted = [x[at] - x[t] for at, one in enumerate(most) if one >= 0.22]
+        right(len(found) == len(wanted) and all(abs(a - b) < 0.3 for a, b in zip(found, wanted, strict=True)),
+              f"word {t}, layer {layer}: faint wires of {found}, not {wanted}")  # fmt: skip
 
 
 def lights(drawn, c, values, at, each):
-    """One light for each open unit; a disc for each expert that is visited."""
-    for layer, (bright, dim) in enumerate(zip(*c["lights"], strict=True), 1):
+    """A light for each open unit, at its own place; a disc for each expert, as large as its share."""
+    for layer, (bright, dim) in enumerate(zip(*c["places"], strict=True), 1):
+        told = (
+            None
+            if drawn["phone"]
+            else drawn["counts"][2 * layer]
+            if len(drawn["counts"]) > 2 * layer
+            else None
+        )
         if f"layer.{layer}.experts" in values:
-            visited = int((values[f"layer.{layer}.shares"][at] > 0).sum())
-            right(drawn["phone"] or bright == visited, f"layer {layer}: {bright} experts")
-        elif f"layer.{layer}.units" in values:
+            if bright or not drawn["phone"]:
+                discs(bright, dim, values, layer, at)
+        elif f"layer.{layer}.units" in values and (bright or not drawn["phone"]):
             units = values[f"layer.{layer}.units"][at]
             opened = values.get(f"layer.{layer}.gate", values[f"layer.{layer}.units"])[at] > 0.5
             shines = opened & (units.abs() >= 0.25 * units.abs().max())
-            if not drawn["phone"]:
-                right(abs(bright - int(shines.sum())) <= 1, f"layer {layer}: {bright} bright")
-                right(dim == (int(opened.sum() - shines.sum()) if each >= 34 else 0) or
-                      abs(dim - int(opened.sum() - shines.sum())) <= 1, f"layer {layer}: {dim}")  # fmt: skip
-                told = drawn["counts"][2 * layer]
-                if c["followed"]:
-                    right(told == f"{int(opened.sum())} of {len(units)} units open", told)
+            kinds = (shines, opened & ~shines) if each >= 34 else (shines, torch.zeros_like(shines))
+            across = math.ceil(math.sqrt(len(units)))
+            for found, kind in zip((bright, dim), kinds, strict=True):
+                right(abs(len(found) - int(kind.sum())) <= 1, f"layer {layer}: {len(found)} lights")
+                if len(found) == int(kind.sum()) > 1:
+                    grid(found, kind.nonzero()[:, 0].tolist(), across, told)
+            if c["followed"] and told:
+                right(told[0] == f"{int(opened.sum())} of {len(units)} units open", told)
 
 
-def wires(drawn, s, model, values, ids, t):
+def grid(found, units, across, told):
+    """Each unit at its own place of a square around the middle of its band."""
+    columns = [n % across - (across - 1) / 2 for n in units]
+    rows = [n // across - (across - 1) / 2 for n in units]
+    (wide, pitch) = max((abs(a), x / a) for (x, *_), a in zip(found, columns, strict=True) if a)
+    middle = sum(y - pitch * row for (_, y, *_), row in zip(found, rows, strict=True)) / len(found)
+    for (x, y, *_), column, row in zip(found, columns, rows, strict=True):
+        right(abs(x - pitch * column) < 0.15 * max(1, wide / 4) and abs(y - middle - pitch * row) < 0.6,
+              f"a light at {x}, {y}, not at {column}, {row}")  # fmt: skip
+    right(
+        told is None or abs(middle - told[1] - 9) < 1,
+        f"lights about {middle}, their number at {told}",
+    )
+
+
+def discs(bright, dim, values, layer, at):
+    """Expert after expert, one disc each: the larger, the more of the word it gets."""
+    experts, spread = (
+        values[f"layer.{layer}.{part}"][at].tolist() for part in ("experts", "shares")
+    )
+    share = {e: value for e, value in zip(experts, spread, strict=True) if value > 0}
+    right(len(bright) == len(share), f"layer {layer}: {len(bright)} experts")
+    middles = sorted(x + r for x, _, r in [*bright, *dim])
+    right(len(middles) == values[f"layer.{layer}.router"].shape[-1], f"{len(middles)} discs")
+    gap = (middles[-1] - middles[0]) / (len(middles) - 1)
+    for (x, _, r), e in zip(bright, sorted(share), strict=True):
+        right(abs(x + r - middles[e]) < 0.11, f"layer {layer}: expert {e + 1} at {x + r}")
+        right(
+            abs(r - gap * (0.2 + 0.28 * share[e])) < 0.15, f"layer {layer}: expert {e + 1}, {r} px"
+        )
+    right(all(abs(r - 0.12 * gap) < 0.15 for *_, r in dim), f"layer {layer}: {dim}")
+
+
+def wires(drawn, s, state):
     """The followed word's wires: from whom, of which head, and as wide as the weight."""
+    model, values, t = (state[key] for key in ("model", "values", "t"))
     out = set(s["off"])
     shown = {
         part["name"].split(".")[1]
@@ -249,13 +404,15 @@ def wires(drawn, s, model, values, ids, t):
         right(abs(wire["wide"] - 0.6 - 4.2 * wanted[head, j]) < 0.01, f"{head} from {j}: {wire}")
         start = wire["x"] + wire["dx"] if j != t else x[t]
         right(abs(wire["x"] - x[t]) < 0.2 and abs(start - x[j]) < 0.3, f"{head}: from {start}")
-    named = sorted(head for (head, _), weight in wanted.items() if weight >= 0.3)
-    right(sorted(drawn["names"]) == named, f"named {drawn['names']}, not {named}")
+    named = sorted((head, x[j]) for (head, j), weight in wanted.items() if weight >= 0.3)
+    told = sorted((head, at) for head, at in drawn["names"])
+    right([head for head, _ in told] == [head for head, _ in named]
+          and all(abs(a - b) < 0.3 for (_, a), (_, b) in zip(told, named, strict=True)),
+          f"named {told}, not {named}")  # fmt: skip
 
 
-def rows(drawn, s, counted):
+def rows(drawn, s, counted, model):
     """Every part has its switch as it stands, and a bar of its vote, or of what is lost without."""
-    model = shipped(s["model_name"])[0]
     names = [part["name"] for part in drawn["parts"]]
     right(names == ["next word", *parts(model), "embedding"], "other parts")
     sums = dict(counted)
@@ -281,97 +438,4 @@ def rows(drawn, s, counted):
             right(abs(wide - 50 * abs(value) / top) < 0.1, f"{name}: {wide} %, {value}")
             if s["bars"] == "votes":
                 right(says(part["number"], value, 1), f"{name}: {part['number']}, not {value}")
-
-
-def sentence(said, s, p, was, t, ids, vocabulary):
-    """The chances that are told, of the words that are told."""
-    if s["step"]:
-        return
-    drew = re.match(r"The model drew “(.*?)”, which had (.*?%)\. ", said)
-    if drew:
-        word = vocabulary[ids[t]]
-        right(drew[1] == word, f"drew {drew[1]}, not {word}")
-        right(tells(drew[2], float(p[t - 1, ids[t]])), f"{word} had {float(p[t - 1, ids[t]])}")
-        said = said[drew.end() :]
-    p = p[t]
-    told = re.findall(r"(>\s99|<\s1|\d+)\s%", said)
-    if was is None:
-        right(f"“{vocabulary[int(p.argmax())]}”" in said, said)
-        right(told[0] == percent(float(p.max()))[:-2], said)
-        return
-    first = int(was.argmax())
-    right(f"“{vocabulary[first]}”" in said, said)
-    shares = [float(was[first]), float(p[first])]
-    shares = shares[1:] if "stays" in said else shares
-    right(list(told[: len(shares)]) == [percent(x)[:-2] for x in shares], said)
-
-
-def opened(root, s, model, values, ids, t):
-    """The matrices of the part that is opened, and the sum of the cell that is told."""
-    _, vocabulary, _ = shipped(s["model_name"])
-    words = [vocabulary[n] for n in ids]
-    drawn = {one.caption: one for one in maps(root)}
-    total = root.locator(".w-sum .w-total td").all_text_contents()
-    layer = re.match(r"layer\.(\d+)", s["part"])
-    head = re.match(r"layer\.\d+\.head\.(\d+)", s["part"])
-    if head:
-        at, n = int(layer[1]), int(head[1]) - 1
-        weights = values[f"layer.{at}.weights"][n]
-        mask = torch.ones_like(weights, dtype=torch.bool).tril()
-        (found,) = [one for name, one in drawn.items() if name.startswith("Weights")]
-        same_map(
-            found, weights.tolist(), mask=mask.tolist(), rows=words, columns=words, signed=False
-        )
-        told = re.fullmatch(
-            r"“(.*)” asks, “(.*)” answers", root.locator(".w-sum-title").inner_text()
-        )
-        j = int(weights[t].argmax())
-        right(told and told.groups() == (words[t], words[j]), told)
-        K = values[f"layer.{at}.queries"].shape[-1]
-        score = float(values[f"layer.{at}.scores"][n, t, j])
-        right(says(total[0], score * K**0.5, 2), f"q · k: {total[0]}, not {score * K**0.5}")
-        line = root.locator(".w-sum .w-line").all_text_contents()
-        right(says(line[0].split("= ")[1], score, 2), line[0])
-        right(says(line[1].split("= ")[1], float(weights[t, j]), 3), line[1])
-        right(("…" in line[1]) == (t > 2), f"{line[1]}: of {t + 1} terms")
-    elif s["part"] == "next word":
-        logit = float(values["logits"][t].max())
-        right(says(total[-1], logit, 2), f"the votes add up to {total[-1]}, not {logit}")
-    elif s["part"].endswith("feed_forward") and f"layer.{layer[1]}.units" in values:
-        units = values[f"layer.{layer[1]}.units"]
-        order = units[t].abs().argsort(descending=True)[: min(12, units.shape[1])]
-        (found,) = [one for name, one in drawn.items() if name.startswith("The ")]
-        names = [str(n + 1) for n in order.tolist()]
-        same_map(found, units[:, order].tolist(), rows=words, columns=names, digits=0)
-        parts_of = [values[f"layer.{layer[1]}.{part}"][t, order[0]] for part in ("gate", "up")]
-        for text, value in zip(total, parts_of, strict=True):
-            right(says(text, float(value), 2), f"{text}, not {float(value)}")
-        product = root.locator(".w-sum .w-line").all_text_contents()[1]
-        right(says(product.split("= ")[1], float(units[t, order[0]]), 2), product)
-    elif re.search(r"feed_forward$|expert\.\d+$", s["part"]):
-        routed(root, s, values, words, t, drawn, total)
-
-
-def routed(root, s, values, words, t, drawn, total):
-    """Who sends which word to which expert; and the logit of the one that was opened, or of the first."""
-    layer, asked = re.match(r"layer\.(\d+)(?:\.expert\.(\d+))?", s["part"]).groups()
-    router, experts, shares = (
-        values[f"layer.{layer}.{part}"] for part in ("router", "experts", "shares")
-    )
-    spread = torch.zeros_like(router).scatter(1, experts, shares)
-    names = [str(e + 1) for e in range(router.shape[1])]
-    (found,) = drawn.values()
-    same_map(found, spread.tolist(), rows=words, columns=names, signed=False)
-    expert = int(asked) - 1 if asked else int(experts[t, 0])
-    right(says(total[0], float(router[t, expert]), 2), f"its logit is {total[0]}")
-    headline = root.locator(".w-sum-title").inner_text()
-    right(headline == f"Where the router sends “{words[t]}”", headline)
-    told = root.locator(".w-sum .w-line").all_text_contents()[0]
-    if expert in experts[t]:
-        share = float(spread[t, expert])
-        right(says(told.split("= ")[1], share, 3), f"{told}: its share is {share}")
-        right(told.count("e^") == 1 + experts.shape[1] and "…" not in told, f"{told}: other terms")
-    else:
-        right(told.startswith(f"“{words[t]}” does not visit expert {expert + 1}"), told)
-    title = root.locator(".w-open-title").inner_text()
-    right(title == (f"Expert {layer}.{asked}" if asked else f"Experts of layer {layer}"), title)
+    return sums

@@ -11,7 +11,8 @@ from browser import put, said, state
 from pieces.switches import parts
 from pieces.trained import load
 from pieces.widgets import WholeModel
-from widgets.whole_model.expected import inner, percent, read, shipped
+from widgets.whole_model.expected import inner, read, shipped
+from widgets.whole_model.spoken import percent
 
 TestOracle = trials(__file__)
 
@@ -241,6 +242,15 @@ def test_it_is_played_part_by_part(bench):
         scrub.press("End")
         assert state(page, widget)["step"] == 0
         assert page.locator(".w-next-list").is_visible()
+        check(page, widget)
+
+
+def test_a_step_that_was_asked_for_is_shown(bench):
+    """In Python, and by a link that was copied there."""
+    widget = WholeModel(text=SHORT, step=5)
+    with recorded(bench, widget) as page:
+        assert state(page, widget)["step"] == 5
+        assert said(page).startswith("In layer 2, “the” looks back")
         check(page, widget)
 
 

@@ -7,6 +7,7 @@ import { textWidth } from "./measure.js";
 
 const SMALL = 8; // px; smaller cells are points of an image: thousands of boxes are slow, and have no room
 const SIZE_OF_TEXT = 11;
+const LEAST_NAME = 42; // px of a name that leans, before it is cut
 const SMALLEST = 9; // px of a number: a smaller one is read in the tip
 
 /** A number as a cell has room for it: 7.7·10⁻¹⁸ is 0.00 there, and whole in the table view. */
@@ -30,9 +31,10 @@ export function arrange(width, { T, S, rows, columns, largest = 56 }, family) {
   const room = Math.min(largest, (width - left - 1) / Math.max(1, S));
   const needs = widest(columns);
   const tilted = needs > room - 4 && columns.some((name) => name?.length > 1);
-  // A short name that leans over the edge is not cut: “3…” says nothing.
-  const last = tilted && columns[S - 1]?.length < 6 ? textWidth(columns[S - 1], font) / 1.37 : 0;
-  const cell = Math.max(0.25, last ? Math.min(room, (width - left - last) / (S - 0.5)) : room);
+  // A name that leans over the edge is not cut short: “p…” says nothing.
+  const leaning = tilted ? columns.slice(0, S) : [];
+  const cell = Math.max(0.25, leaning.reduce((most, name, j) => Math.min(most,
+    (width - left - Math.min(LEAST_NAME, textWidth(name ?? "", font)) / 1.37) / (j + 0.5)), room));
   const top = tilted ? Math.ceil(Math.min(58, needs * 0.72 + 14)) : 18;
   const high = Math.min(cell, Math.max(0.25, 720 / Math.max(1, T)));
   return { cell, high, left, top, tilted, T, S, width, height: Math.ceil(top + high * T + 1),

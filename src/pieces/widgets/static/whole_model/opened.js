@@ -54,20 +54,25 @@ const rows = (columns, read) => {
  */
 export function opened(view, { model, measured, links, close, touched }) {
   const experts = Boolean(model.config.n_experts);
-  const picked = createSelection(); // of the map that was pointed at last
-  let source = "weights";
-  const touch = (name) => (i) => { if (i !== null) source = name; touched(); };
-  const map = (name, caption, role, columnAxis, signed) => heatmap(view, { caption, role, signed, columnAxis,
-    rowAxis: say.word, selection: picked, point: touch(name), press: touch(name), digits: 2 });
+  const picked = createSelection();
+  let [source, kept] = ["weights", "weights"]; // the map whose cell is told; the one that was pressed last
+  const touch = (name) => ({
+    point: (i) => { source = i === null ? kept : name; touched(); },
+    press: () => { if (name !== kept) picked.clear(); source = kept = name; touched(); },
+  });
+  // A word that looks is a row; one that is looked at is a column of the weights, and a row of the keys.
+  const [asking, answering] = [{ row: "row", column: "column" }, { row: "token", column: "column" }];
+  const map = (name, caption, role, columnAxis, signed, selects = asking) => heatmap(view, { caption, role,
+    signed, columnAxis, rowAxis: say.word, selection: picked, selects, ...touch(name), digits: 2 });
   const maps = {
-    weights: map("weights", say.weights, "weight", say.looks, false),
+    weights: map("weights", say.weights, "weight", say.looks, false, { row: "row", column: "token" }),
     queries: map("queries", say.queries, "query", say.number, true),
-    keys: map("keys", say.keys, "key", say.number, true),
+    keys: map("keys", say.keys, "key", say.number, true, answering),
     outputs: map("outputs", say.outputs, "output", say.number, true),
     units: map("units", say.unit, "output", say.unit, true),
     experts: map("experts", say.shares, "weight", say.expert, false),
     votes: heatmap(view, { caption: say.rows, role: "output", signed: true, rowAxis: say.row,
-      columnAxis: say.word, selection: picked, point: touch("votes"), press: touch("votes"), digits: 1 }),
+      columnAxis: say.word, selection: picked, ...touch("votes"), digits: 1 }),
   };
   const title = h("div", { class: "w-open-title", tabindex: "-1" });
   const back = h("button", { type: "button", class: "p-button", onclick: close }, WORDS.back);
@@ -87,8 +92,9 @@ export function opened(view, { model, measured, links, close, touched }) {
   };
   /** The cell that is told: the one pointed at, or where the view begins. */
   const cell = (first, i, j) => {
-    const { row, column } = picked.now;
-    return row === null || column === null || row >= i || column >= j ? first : { i: row, j: column, source };
+    const { row, column, token } = picked.now;
+    const [at, to] = { weights: [row, token], keys: [token, column] }[source] ?? [row, column];
+    return at === null || to === null || at >= i || to >= j ? first : { i: at, j: to, source };
   };
 
   /** @param {State} state @param {{layer: number, head: number, whole?: string}} where */
@@ -230,7 +236,7 @@ export function opened(view, { model, measured, links, close, touched }) {
     },
     /** @param {string} name @param {State} state @param {(name: string) => void} go */
     draw(name, state, go) {
-      if (name !== shown) { picked.clear(); picked.leave(); source = "weights"; }
+      if (name !== shown) { picked.clear(); picked.leave(); source = kept = "weights"; }
       shown = name;
       const wanted = viewOf(name);
       const found = wanted.kind === "head" ? headView(state, /** @type {any} */ (wanted))

@@ -158,7 +158,8 @@ async function render({ model: traits, el }) {
     const state = now();
     const { ids, words, off, unknown, over } = state;
     film.to(state.step);
-    if (state.open || (film.playing && latest?.ids.join() !== ids.join())) film.quiet(); // all stands
+    const other = latest && latest.ids.join() !== ids.join(); // not at the first draw: a link may hold a step
+    if (state.open || (film.playing && other)) film.quiet(); // all stands
     const T = ids.length;
     field.draw({ words, unknown, over });
     [body, film.box].forEach((node) => { node.hidden = !T; });
