@@ -11,9 +11,11 @@ import live_widgets
 from browser import COLUMN, PAINTED, PATIENCE, Record
 from pieces.widgets.base import inlined
 
-# What is drawn on canvases, in CSS pixels: every text, and every filled box with its colour.
+# What is drawn on canvases, in CSS pixels: every text, every filled box with its colour, and every
+# outline of a box with round corners.
 RECORDER = """(() => {
-  window.drawn = { texts: [], boxes: [], paints: 0 };
+  window.drawn = { texts: [], boxes: [], rings: [], paints: 0 };
+  const rounded = new WeakMap();
   const place = (brush, x, y) => {
     const m = brush.getTransform();
     const ratio = window.devicePixelRatio || 1;
@@ -26,7 +28,8 @@ RECORDER = """(() => {
       return real.apply(this, given);
     };
   };
-  spy("clearRect", () => { window.drawn = { texts: [], boxes: [], paints: window.drawn.paints + 1 }; });
+  spy("clearRect", () => { window.drawn = { texts: [], boxes: [], rings: [],
+    paints: window.drawn.paints + 1 }; });
   spy("fillText", (b, text, x, y) => {
     const [px, py] = place(b, x, y);
     window.drawn.texts.push({ text, x: px, y: py, fill: b.fillStyle });
@@ -36,6 +39,14 @@ RECORDER = """(() => {
     const fill = typeof b.fillStyle === "string" ? b.fillStyle : "hatch";
     window.drawn.boxes.push({ x: px, y: py, w, t, fill });
   });
+  spy("beginPath", (b) => rounded.delete(b));
+  spy("roundRect", (b, x, y, w, t) => {
+    const [px, py] = place(b, x, y);
+    rounded.set(b, { x: px, y: py, w, t });
+  });
+  spy("fill", (b) => { if (rounded.has(b)) window.drawn.boxes.push({ ...rounded.get(b), fill: b.fillStyle }); });
+  spy("stroke", (b) => { if (rounded.has(b)) window.drawn.rings.push({ ...rounded.get(b),
+    stroke: b.strokeStyle, of: window.drawn.boxes.length - 1 }); }); // around the box drawn last
 })()"""
 SETUP = """async (urls) => {
   window.kit = {};

@@ -46,6 +46,14 @@ RECORD = """(() => {
   after("moveTo", (b, x, y) => { if (!begun.has(b)) begun.set(b, corner(b, x, y)); });
   after("fill", (b) => { if (begun.has(b)) marks(b).push(
     { kind: "corner", at: begun.get(b), colour: named(b.fillStyle) }); });
+  // A box with round corners: filled, outlined, or both.
+  const rounded = new WeakMap();
+  after("beginPath", (b) => rounded.delete(b));
+  after("roundRect", (b, ...r) => rounded.set(b, box(b, ...r)));
+  for (const [name, kind, style] of [["fill", "rect", "fillStyle"], ["stroke", "ring", "strokeStyle"]]) {
+    after(name, (b) => { if (rounded.has(b)) marks(b).push(
+      { kind, box: rounded.get(b), colour: named(b[style]) }); });
+  }
   after("clearRect", (b, x, y, w, h) => {
     const [left, top, right, bottom] = box(b, x, y, w, h);
     const whole = right >= b.canvas.width - 1 && bottom >= b.canvas.height - 1;
@@ -305,6 +313,10 @@ def same_map(drawn, values, *, mask=None, rows=(), columns=(), frame=None, marks
     cells = [(i, j) for i in range(T) for j in range(S)]
     open_ = {(i, j) for i, j in cells if mask is None or mask[i][j]}
     right(drawn.hatched == set(cells) - open_, f"{name}: other cells are hatched")
+    kind = "words" if states else "numbers"
+    right(
+        drawn.label.endswith(f"The same {kind} stand in the table view."), f"{name}: {drawn.label}"
+    )
     same_labels(name, drawn.rows, rows or range(1, T + 1), T, drawn.high)
     same_labels(name, drawn.columns, columns or range(1, S + 1), S, drawn.cell)
     if drawn.numbers or (digits and drawn.cell >= 30):

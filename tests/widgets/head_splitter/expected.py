@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import torch
 from drawn_numbers import gaussian
-from oracle import TABLE, right, says
+from oracle import TABLE, apart, right, says
 
 from pieces.attention import attention
 
@@ -15,17 +15,12 @@ MOST = (2, 6, 4, 4)  # B, T, H, K of the largest table: a smaller one is a corne
 AXES = ["BTD", "BTHK", "BHTK", "BHTK", "BTHK", "BTD", "BTD"]
 SHOWN = """(root) => {
   const [pane, ...others] = [...root.querySelectorAll(".p-pane-blocks")].filter((one) => one.checkVisibility());
-  const numbers = (node, name) => (node.getAttribute(name) ?? "").match(/-?[\\d.]+/g).map(Number);
   const look = (node) => getComputedStyle(node);
-  const outlines = pane.querySelector(".p-block-frames");
-  return { others: others.length, caption: pane.querySelector("figcaption").textContent,
-    box: numbers(pane.querySelector("svg"), "viewBox"), line: pane.querySelector(".p-block-shape").textContent,
-    blocks: [...pane.querySelectorAll(".p-block")].map((g) => ({ place: Number(g.dataset.place),
-      group: Number(g.dataset.group), at: numbers(g, "transform"), text: g.textContent,
-      colour: look(g.querySelector("rect")).fill, ringed: look(g.querySelector("rect")).stroke !== "none" })),
-    frames: [...outlines.querySelectorAll("rect")].map((r) => {
-      const [x, y, w, h] = ["x", "y", "width", "height"].map((name) => Number(r.getAttribute(name)));
-      return [x + w / 2 + numbers(outlines, "transform")[0], y + h / 2, w, h]; }),
+  const canvas = pane.querySelector("canvas");
+  return { others: others.length, caption: pane.querySelector("figcaption").textContent, width: canvas.clientWidth,
+    height: canvas.clientHeight, paper: look(pane).getPropertyValue("--p-paper").trim(),
+    leak: look(pane).getPropertyValue("--p-leak").trim(), marks: window.drawn(canvas),
+    line: pane.querySelector(".p-block-shape").textContent, label: canvas.ariaLabel,
     lines: [...root.querySelectorAll(".p-line")].map((line) => [line.querySelector("code").textContent,
       line.querySelector(".p-line-shape").textContent, line.getAttribute("aria-pressed")]),
     legend: [...root.querySelectorAll(".p-legend li")].map((li) =>
@@ -108,6 +103,7 @@ def head_splitter(root, s):
     line = f"{code[step][0]}: [{named}]"
     line += f", strides {now.stride()}" if step < 3 else ""
     right(seen["line"] == line, f"{seen['line']!r}, not {line!r}")
+    right(seen["label"] == f"{seen['caption']}. {line}", seen["label"])
     for n, ((text, told, pressed), t) in enumerate(zip(seen["lines"], made, strict=True)):
         right(told == str(list(t.shape)), f"{text} has the shape {list(t.shape)}, not {told}")
         right(pressed == str(n == step).lower(), f"{text} is pressed: {pressed}")
@@ -127,7 +123,6 @@ def head_splitter(root, s):
 def same_blocks(seen, now, s, changed):
     """Compare the blocks with the places [...] that they should show, by shape."""
     shape, step, (B, T, H, K) = now.shape, s["step"], sizes(s)
-    right(len(seen["blocks"]) == now.numel(), f"{len(seen['blocks'])} blocks")
     head = torch.arange(H)[:, None].expand(B, T, H, K).flatten()
     mine = [f"head {n + 1}" for n in range(H)] if step < 6 else ["a mix of all heads"]
     key = {text: (role, colour) for text, role, colour in seen["legend"]}
@@ -135,22 +130,53 @@ def same_blocks(seen, now, s, changed):
     right([text for text, *_ in seen["legend"]] == words, f"the legend: {seen['legend']}")
     right(len({colour for _, colour in key.values()}) >= len(mine), "two heads of one colour")
     cells = {int(now[i]): corner(i, shape) for i in itertools.product(*map(range, shape))}
-    left = seen["box"][0] + seen["box"][2] / 2 - (max(x for x, _ in cells.values()) + 1) / 2
-    for block in seen["blocks"]:
-        n, (x, y) = block["place"], block["at"]
-        wanted = (cells[n][0] + left, cells[n][1])
-        right(max(abs(x - wanted[0]), abs(y - wanted[1])) < 2e-3, f"{n} at {(x, y)}, not {wanted}")
-        right(block["text"] == str(n), f"{n} says {block['text']}")
-        right(block["group"] == int(head[n]), f"{n} is of head {block['group'] + 1}")
+    kinds = {
+        kind: [m for m in seen["marks"] if m["kind"] == kind] for kind in ("rect", "ring", "text")
+    }
+    right(len(kinds["rect"]) == now.numel(), f"{len(kinds['rect'])} blocks")
+    side = (kinds["rect"][0]["box"][2] - kinds["rect"][0]["box"][0]) / 0.92
+    written = side >= 17
+    right(
+        len(kinds["text"]) == now.numel() * written,
+        f"{len(kinds['text'])} labels, {side} px a block",
+    )
+    left = seen["width"] / 2 / side - (max(x for x, _ in cells.values()) + 1) / 2
+
+    def found(marks, x, y, w=1.0, h=1.0):
+        """The marks whose middle is that of some cells."""
+        middles = [(m, m["at"] if "at" in m else [(m["box"][0] + m["box"][2]) / 2, (m["box"][1] + m["box"][3]) / 2])
+                   for m in marks]  # fmt: skip
+        at = [(x + left + w / 2) * side, (y + 0.1 + h / 2) * side]
+        return [
+            m
+            for m, middle in middles
+            if max(abs(a - b) for a, b in zip(middle, at, strict=True)) < 0.06 * side
+        ]
+
+    for n, (x, y) in cells.items():
+        (block,) = found(kinds["rect"], x, y) or [None]
+        right(block, f"no block of {n} at {(x, y)}")
         colour = key[mine[int(head[n]) if step < 6 else 0]][1]
-        right(block["colour"] == colour, f"{n} is {block['colour']}, its head {colour}")
-        right(block["ringed"] == bool(changed[n]), f"{n} is ringed: {block['ringed']}")
+        right(apart(block["colour"], colour) < 3, f"{n} is {block['colour']}, its head {colour}")
+        rings = [m for m in found(kinds["ring"], x, y) if apart(m["colour"], seen["leak"]) < 3]
+        right(len(rings) == int(changed[n]), f"{n} is ringed: {rings}")
+        if written:
+            right(
+                [m["text"] for m in found(kinds["text"], x, y)] == [str(n)],
+                f"{n} says another number",
+            )
     rows, columns = shape[-2:]
     grids = [corner((*i, 0, 0), shape) for i in itertools.product(*map(range, shape[:-2]))]
-    right(len(seen["frames"]) == len(grids), f"{len(seen['frames'])} frames")
-    for (x, y, w, h), (gx, gy) in zip(seen["frames"], grids, strict=True):
-        close = abs(x - left - gx - columns / 2) < 2e-3 and abs(y - gy - rows / 2) < 2e-3
-        right(close and 0 < w - columns < 0.5 and 0 < h - rows < 0.5, f"a frame at {(x, y, w, h)}")
+    frames = [m for m in kinds["ring"] if apart(m["colour"], seen["leak"]) > 9]
+    right(len(frames) == len(grids), f"{len(frames)} frames")
+    right(len(kinds["ring"]) == len(grids) + int(changed.sum()), f"{len(kinds['ring'])} outlines")
+    for x, y in grids:
+        (frame,) = found(frames, x, y, columns, rows) or [None]
+        right(frame, f"no frame around the grid at {(x, y)}")
+        wide, high = ((frame["box"][at + 2] - frame["box"][at]) / side for at in (0, 1))
+        right(0 < wide - columns < 0.5 and 0 < high - rows < 0.5, f"a frame of {wide} by {high}")
+        right(0 <= frame["box"][0] and frame["box"][2] <= seen["width"] and frame["box"][3] <= seen["height"],
+              f"a frame leaves the picture: {frame['box']}")  # fmt: skip
 
 
 def same_numbers(root, now, values):

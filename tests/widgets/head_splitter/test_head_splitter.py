@@ -18,8 +18,16 @@ TestOracle = trials(__file__)
 LINES = ["q = self.query(x)", "q = q.view(B, T, H, K)", "q = q.transpose(1, 2)",
          "o, _ = attention(q, k, v)", "o = o.transpose(1, 2)", "o = o.reshape(B, T, D)",
          "y = self.output(o)"]  # fmt: skip
-MARKS = """() => [...document.querySelectorAll(".p-pane-blocks:not([hidden]) .p-block")].map((g) =>
-  [Number(g.dataset.place), ...g.getAttribute("transform").match(/-?[\\d.]+/g).map(Number)])"""
+MARKS = """() => window.drawn(document.querySelector(".p-pane-blocks:not([hidden]) canvas"))
+  .filter(({ kind }) => kind === "text").map(({ text, at }) => [Number(text), ...at.map((x) => Math.round(x))])"""
+RINGED = """() => {
+  const pane = document.querySelector(".p-pane-blocks:not([hidden])");
+  const marks = window.drawn(pane.querySelector("canvas"));
+  const leak = getComputedStyle(pane).getPropertyValue("--p-leak").trim().toLowerCase();
+  return marks.filter(({ kind, colour }) => kind === "ring" && colour === leak).map(({ box: [x, y, x2, y2] }) =>
+    Number(marks.find(({ kind, at }) => kind === "text" && Math.abs(at[0] - (x + x2) / 2) < 2
+      && Math.abs(at[1] - (y + y2) / 2) < 2).text));
+}"""
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -132,7 +140,7 @@ class TestSteps:
 
     def test_what_stands_below_stays_while_shapes_follow_each_other(self, bench):
         widget = HeadSplitter(T=6)
-        picture = ".p-pane-blocks:not([hidden]) svg"
+        picture = ".p-pane-blocks:not([hidden]) canvas"
         high = f"() => document.querySelector('{picture}').getBoundingClientRect().height"
         with recorded(bench, widget) as page:
             tall = page.evaluate(high)
@@ -210,15 +218,13 @@ class TestSilence:
             for step in range(7):
                 put(page, widget, step=step)
                 now = state(page, widget)
-                ringed = page.locator(".p-pane-blocks:not([hidden]) .p-ringed").evaluate_all(
-                    "(all) => all.map((g) => Number(g.dataset.place))"
-                )
+                ringed = page.evaluate(RINGED)
                 wanted = set() if step < 3 else own if step < 6 else set(range(B * T * H * K))
                 assert set(ringed) == wanted
                 assert (now["silenced"], now["changed"]) == (n, len(wanted))
                 check(page, widget)
             put(page, widget, silenced=0)
-            assert page.locator(".p-ringed").count() == 0
+            assert page.evaluate(RINGED) == []
 
     def test_is_limited_to_the_heads_there_are(self, bench):
         widget = HeadSplitter(heads=4, silenced=4, step=5)

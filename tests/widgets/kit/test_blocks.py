@@ -20,8 +20,7 @@ MAKE = """([options, T, H, K]) => {
   picture.draw([{ name: "Q", tensor: x, axes: ["T", "D"] }, { name: "view", tensor: cut },
     { name: "heads", tensor: kit.permute(cut, 1, 0, 2), axes: ["H", "T", "K"] }]);
 }"""
-READ = """() => [...document.querySelectorAll(".p-block")].map((g) => [Number(g.dataset.place), Number(g.dataset.group),
-  g.textContent, ...g.getAttribute("transform").match(/-?[\\d.]+/g).map(Number)])"""
+READ = """() => window.drawn.texts.map(({ text, x, y }) => [Number(text), x, y])"""
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +29,16 @@ def page(desk):
         yield opened
 
 
+def shown(page, at):
+    """Show a state, or a place on the way."""
+    page.evaluate("(at) => { picture.show(at); }", at)
+    page.evaluate(PAINTED)
+
+
 def places(page):
-    """Return the place of each number, by where it lies in memory."""
-    return {at: (x, y) for at, _, _, x, y in page.evaluate(READ)}
+    """Return the place of each number, by where it lies in memory, in blocks."""
+    side = page.evaluate("window.drawn.boxes[0].w") / 0.92
+    return {at: (x / side, y / side) for at, x, y in page.evaluate(READ)}
 
 
 def relative(found, expected):
@@ -50,21 +56,21 @@ def test_blocks_stand_at_torchs_indices(page, T, H, K):
     memory = torch.arange(T * H * K)
     shapes = [memory.view(T, H * K), memory.view(T, H, K), memory.view(T, H, K).transpose(0, 1)]
     for state, t in enumerate(shapes):
-        page.evaluate("(at) => picture.show(at)", state)
+        shown(page, state)
         expected = {}
         for index in itertools.product(*map(range, t.shape)):
             *outer, i, j = index
             left = outer[0] * (t.shape[-1] + 1) if outer else 0
             expected[int(t[index])] = (left + j, i)
         relative(places(page), expected)
-        assert page.locator(".p-block-frames rect").count() == (1 if state == 0 else t.shape[0])
+        assert page.evaluate("window.drawn.rings.length") == (1 if state == 0 else t.shape[0])
 
 
 def test_half_way_a_block_is_between_its_places(page):
     page.evaluate(MAKE, [{}, 4, 2, 3])
     corner = {}
     for at in (1, 1.5, 2):
-        page.evaluate("(at) => picture.show(at)", at)
+        shown(page, at)
         corner[at] = places(page)
     for block in corner[1]:
         middle = (np.array(corner[1][block]) + corner[2][block]) / 2
@@ -73,18 +79,44 @@ def test_half_way_a_block_is_between_its_places(page):
 
 def test_colours_are_heads_and_labels_are_memory(page):
     page.evaluate(MAKE, [{"colour": {"state": 1, "axis": 1}}, 4, 3, 2])
-    for at, group, text, *_ in page.evaluate(READ):
-        assert group == (at // 2) % 3
-        assert text == str(at)
-    page.evaluate("picture.show(1.5)")
+    numbers = [at for at, *_ in page.evaluate(READ)]
+    assert sorted(numbers) == list(range(24))
+    fills = page.evaluate("window.drawn.boxes.map(({ fill }) => fill)")
+    by = [
+        {fill for at, fill in zip(numbers, fills, strict=True) if at // 2 % 3 == n}
+        for n in range(3)
+    ]
+    assert [len(own) for own in by] == [1, 1, 1]
+    assert len(set.union(*by)) == 3
+    shown(page, 1.5)
     moved = places(page)
-    page.evaluate("picture.show(2)")
+    shown(page, 2)
     assert places(page) != moved
+
+
+def test_more_groups_than_colours_are_darker(page):
+    page.evaluate(MAKE, [{"colour": {"state": 1, "axis": 1}}, 2, 8, 2])
+    fills = page.evaluate("[...new Set(window.drawn.boxes.map(({ fill }) => fill))]")
+    assert len(fills) == 8
+    page.evaluate("() => { picture.tint('output'); picture.show(2); }")
+    assert page.evaluate("new Set(window.drawn.boxes.map(({ fill }) => fill)).size") == 1
+
+
+def test_a_theme_change_is_drawn(page):
+    page.evaluate(MAKE, [{}, 2, 2, 2])
+    fill = "window.drawn.boxes[0].fill"
+    light = page.evaluate(fill)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.evaluate(PAINTED)
+    assert page.evaluate(fill) != light
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    page.evaluate(PAINTED)
+    assert page.evaluate(fill) == light
 
 
 def test_it_is_said_in_words_and_numbers(page):
     page.evaluate(MAKE, [{}, 4, 3, 2])
-    page.evaluate("picture.show(2)")
+    shown(page, 2)
     assert (
         page.locator(".p-block-shape").inner_text() == "heads: [H 3, T 4, K 2], strides (2, 6, 1)"
     )
@@ -110,24 +142,21 @@ def test_states_of_other_memory_are_refused(page):
 def test_strides_may_stay_untold(page):
     page.evaluate(MAKE, [{"strides": False}, 4, 3, 2])
     for state, shape in enumerate(["Q: [T 4, D 6]", "view: [4, 3, 2]", "heads: [H 3, T 4, K 2]"]):
-        page.evaluate("(at) => picture.show(at)", state)
+        shown(page, state)
         assert page.locator(".p-block-shape").inner_text() == shape
 
 
 def test_a_ring_keeps_to_its_number_on_the_way(page):
-    ringed = (
-        """() => [...document.querySelectorAll(".p-ringed")].map((g) => Number(g.dataset.place))"""
-    )
     page.evaluate(MAKE, [{}, 4, 3, 2])
-    assert page.evaluate(ringed) == []
     page.evaluate("picture.ring((place) => place % 6 < 2)")
     for at in (0, 1, 1.5, 2):
-        page.evaluate("(at) => picture.show(at)", at)
-        assert page.evaluate(ringed) == [0, 1, 6, 7, 12, 13, 18, 19]
-    strokes = "(all) => all.filter((r) => getComputedStyle(r).stroke !== 'none').length"
-    assert page.locator(".p-block rect").evaluate_all(strokes) == 8
+        shown(page, at)
+        numbers = [number for number, *_ in page.evaluate(READ)]
+        of = page.evaluate("window.drawn.rings.map(({ of }) => of).filter((n) => n >= 0)")
+        assert sorted(numbers[n] for n in of) == [0, 1, 6, 7, 12, 13, 18, 19]
     page.evaluate("picture.ring(() => false)")
-    assert page.evaluate(ringed) == []
+    shown(page, 1.5)
+    assert page.evaluate("window.drawn.rings.length") == 0
 
 
 def test_a_hidden_picture_has_no_table(page):

@@ -19,7 +19,7 @@ COUNT = """() => {
   of(HTMLElement.prototype, "offsetParent");
   of(window, "getComputedStyle");
 }"""
-KEPT = """() => { window.kept = [...document.querySelectorAll(".p-names text, .p-block")]; }"""
+KEPT = """() => { window.kept = [...document.querySelectorAll(".p-names text")]; }"""
 GONE = "() => window.kept.filter((node) => !node.isConnected).length"
 
 

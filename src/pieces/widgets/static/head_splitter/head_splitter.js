@@ -109,10 +109,10 @@ function render({ model, el }) {
     after.pane.hidden = !late;
     const rest = at > 5 ? step - HALF : Math.max(0, at - HALF); // the last matrix moves nothing
     const where = late ? rest : Math.min(at, HALF - 1);
+    after.tint(step === 6 ? "output" : null);
     if (waiting.has(seen)) seen.draw(waiting.get(seen), where);
     else seen.show(where);
     waiting.delete(seen);
-    after.pane.classList.toggle("p-mixed", step === 6);
     lines.forEach((line, n) => line.setAttribute("aria-pressed", String(n === step)));
   }
   function shapes({ B, T, H, K, D }) {
@@ -140,14 +140,14 @@ function render({ model, el }) {
       waiting.set(after, [...views(heads).reverse(), tensor(output, [B, T, D])]
         .map((t, n) => state(HALF + n, t)));
     }
-    // A trait that was set elsewhere moves the film; while it runs, it is ahead of its trait.
-    if (step !== stood && Math.round(film.position) !== step) film.jump(step);
-    else place(film.position);
     const of = step < 6 ? "heads" : "output";
     const [mine, theirs] = [results[of], loud?.[of]];
     const differs = (n) => Boolean(theirs) && step >= HALF && Math.abs(mine[n] - theirs[n]) > NONE;
     after.ring(differs);
     const changed = mine.filter((_, n) => differs(n)).length;
+    // A trait that was set elsewhere moves the film; while it runs, it is ahead of its trait.
+    if (step !== stood && Math.round(film.position) !== step) film.jump(step);
+    else place(film.position);
     shape.forEach((node, n) => put(node, `[${all[n].join(", ")}]`));
     const colours = step === 6 ? [["output", WORDS.mixed]]
       : Array.from({ length: H }, (_, n) => [PALETTE[n], WORDS.head(n + 1)]);

@@ -1,8 +1,9 @@
 /**
  * A tensor as blocks, one a number, that move when it takes another shape. Each block keeps its
- * place in memory.
+ * place in memory. They are drawn on a canvas: two hundred nodes that move are slow.
  */
-import { format, give, h, put } from "./dom.js";
+import { css, format, h, mix, readColours } from "./dom.js";
+import { write } from "./measure.js";
 import { afterRest } from "./pulse.js";
 import { forEach } from "../twin/tensor.js";
 import { words } from "./words.js";
@@ -12,6 +13,8 @@ import { words } from "./words.js";
 export const PALETTE = ["query", "key", "value", "score", "weight", "output", "residual"];
 const STAGGER = 0.35; // of the way: groups set out one after the other
 const REST = 400; // milliseconds without a new shape
+const [AIR, TOP] = [0.04, 0.1]; // of a block: around each, and above the first
+const SMALL = 17; // px a block; in a smaller one nothing is written
 
 /**
  * Where the blocks of a shape stand, in blocks: the last two axes are a grid, the third from the end sets
@@ -50,32 +53,37 @@ function arrangement(shape) {
  */
 export function blocks(frame, { caption, colour, label = (place) => String(place), strides = true }) {
   const text = words.blocks;
-  const outlines = h("g", { class: "p-block-frames" });
-  const body = h("g", {});
-  const svg = h("svg", { class: "p-blocks", role: "img", "aria-label": caption }, outlines, body);
+  const canvas = h("canvas", { class: "p-blocks", role: "img", "aria-label": caption, width: 0, height: 0 });
   const said = h("p", { class: "p-block-shape" });
-  const pane = h("figure", { class: "p-pane p-pane-blocks" }, h("figcaption", {}, caption), svg, said);
+  const pane = h("figure", { class: "p-pane p-pane-blocks" }, h("figcaption", {}, caption), canvas, said);
+  const brush = canvas.getContext("2d");
   /** @type {State[]} */
   let states = [];
   let layouts = [];
-  /** @type {{node: SVGGElement, places: number[][], group: number}[]} */
+  /** @type {{places: number[][], group: number, at: number, label: string}[]} `at`: place in memory */
   let marks = [];
   let groups = 1;
-  let [width, height] = [0, 0];
+  let [width, height, side] = [0, 0, 0]; // px: of the picture, and of a block
+  /** @type {{family: string, blocks: string[], paper: string, faint: string, leak: string}|null} */
+  let look = null;
+  /** @type {(place: number) => boolean} */
+  let ringed = () => false;
+  /** @type {string|null} the one role of all */
+  let mixed = null;
   const resting = afterRest(settle, REST);
   let position = 0;
   let told = -1;
 
   function lay() {
     layouts = states.map(({ tensor }) => arrangement(tensor.shape));
-    /** @type {Map<number, {places: number[][], group: number, value: number}>} */
+    /** @type {Map<number, {places: number[][], group: number, at: number, label: string}>} */
     const found = new Map();
     states.forEach(({ tensor, name }, s) => {
       let n = 0;
       forEach(tensor, (value, index, at) => {
         if (s && !found.has(at)) throw new RangeError(
           `${name}: shows a number that the first state has not.`);
-        if (!s) found.set(at, { places: [], group: 0, value });
+        if (!s) found.set(at, { places: [], group: 0, at, label: label(at, value) });
         const block = found.get(at);
         block.places[s] = layouts[s].place(index);
         if (colour?.state === s) block.group = index[colour.axis];
@@ -85,21 +93,8 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
         `${name}: shows ${n} numbers, the first state ${found.size}.`);
     });
     groups = colour ? states[colour.state].tensor.shape[colour.axis] : 1;
-    while (marks.length > found.size) marks.pop().node.remove();
-    [...found].forEach(([at, block], n) => {
-      marks[n] = { ...block, node: marks[n]?.node ?? body.appendChild(h("g", { class: "p-block" },
-        h("rect", { rx: 0.14, x: 0.04, y: 0.04, width: 0.92, height: 0.92 }),
-        h("text", { x: 0.5, y: 0.52 }))) };
-      dress(marks[n], at, block.value);
-    });
+    marks = [...found.values()];
     told = -1;
-  }
-  /** A block keeps its node from shape to shape: what stays as it was is not laid out again. */
-  function dress({ node, group }, at, value) {
-    give(node, { "data-role": PALETTE[group % PALETTE.length], "data-place": at, "data-group": group,
-      "data-lap": Math.floor(group / PALETTE.length) % 2 });
-    put(node.lastChild, label(at, value));
-    node.classList.remove("p-ringed");
   }
   /** While shapes follow each other the picture only grows, so that what stands below it stays; what is left
    *  over goes when they have come to rest. */
@@ -108,55 +103,95 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     if (!states.length || !width) return;
     const across = layouts.reduce((most, l) => Math.max(most, l.width), 1);
     const down = layouts.reduce((most, l) => Math.max(most, l.height), 1);
-    const side = Math.min(34, (width - 2) / (across + 0.3)); // a frame is a little wider than its grid
+    side = Math.min(34, (width - 2) / (across + 0.3)); // a frame is a little wider than its grid
     const own = Math.ceil(side * (down + 0.2));
     height = Math.max(height, own);
     if (height > own) resting.ask();
-    give(svg, { viewBox: `${-(width / side - across) / 2} -0.1 ${width / side} ${height / side}`, height });
-    svg.classList.toggle("p-small", side < 17);
   }
   function settle() {
     height = 0;
     fit();
+    paint();
+  }
+  /** Of the groups in turn: the colours of the palette, then darker ones. */
+  function looks() {
+    const roles = readColours(pane, [...PALETTE, "ink", "paper", "faint", "leak"]);
+    const tints = PALETTE.map((name) => roles[name]);
+    const [paper, faint, leak] = ["paper", "faint", "leak"].map((name) => css(roles[name]));
+    return { paper, faint, leak, family: getComputedStyle(pane).fontFamily,
+      blocks: [...tints, ...tints.map((one) => mix(one, roles.ink, 0.45))].map(css) };
+  }
+  function paint() {
+    if (!states.length || !width) return;
+    look ??= looks();
+    const ratio = window.devicePixelRatio || 1;
+    const [w, t] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== w || canvas.height !== t) {
+      [canvas.width, canvas.height] = [w, t];
+      canvas.style.height = `${height}px`;
+    }
+    brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+    brush.clearRect(0, 0, width, height);
+    const [from, next] = [Math.floor(position), Math.ceil(position)];
+    const way = position - from;
+    const [start, end] = [from, next].map((s) => width / 2 / side - layouts[s].width / 2);
+    if (!way) frames(from, start);
+    if (side >= SMALL) write(brush, `600 ${(0.42 * side).toFixed(2)}px ${look.family}`);
+    for (const mark of marks) {
+      const late = groups > 1 ? (STAGGER * mark.group) / (groups - 1) : 0;
+      const share = Math.min(1,
+        Math.max(0, (way - late * Math.min(1, way * 4)) / (1 - STAGGER * (groups > 1 ? 1 : 0)) || 0));
+      const [a, b] = [mark.places[from], mark.places[next]];
+      block(mark, (a[0] + start + (b[0] + end - a[0] - start) * share) * side,
+        (a[1] + (b[1] - a[1]) * share + TOP) * side);
+    }
+  }
+  /** One block with its label, and its ring. */
+  function block({ group, at, label: name }, x, y) {
+    box(x + AIR * side, y + AIR * side, (1 - 2 * AIR) * side, (1 - 2 * AIR) * side, 0.14);
+    brush.fillStyle = look.blocks[mixed ? PALETTE.indexOf(mixed) : group % look.blocks.length];
+    brush.fill();
+    if (ringed(at)) {
+      [brush.strokeStyle, brush.lineWidth] = [look.leak, 0.14 * side];
+      brush.stroke();
+    }
+    if (side < SMALL) return;
+    brush.fillStyle = look.paper;
+    brush.fillText(name, x + side / 2, y + 0.53 * side);
+  }
+  function box(x, y, w, t, round) {
+    brush.beginPath();
+    brush.roundRect(x, y, w, t, round * side);
   }
   /** Frames around the grids of a state: where its outer axes are cut. */
-  function frames(s) {
+  function frames(s, start) {
     const { shape } = states[s].tensor;
     const outer = shape.slice(0, -2);
     const { rows, columns, place } = layouts[s];
     const corners = outer.reduce((all, n) =>
       all.flatMap((index) => Array.from({ length: n }, (_, i) => [...index, i])), [[]]);
-    outlines.replaceChildren(...corners.map((index) => {
+    [brush.strokeStyle, brush.lineWidth] = [look.faint, 0.05 * side];
+    for (const index of corners) {
       const [x, y] = place([...index, 0, 0].slice(-shape.length));
-      return h("rect", { x: x - 0.12, y: y - 0.06, width: columns + 0.24, height: rows + 0.12, rx: 0.2 });
-    }));
+      box((x + start - 0.12) * side, (y + TOP - 0.06) * side, (columns + 0.24) * side,
+        (rows + 0.12) * side, 0.2);
+      brush.stroke();
+    }
   }
   function show(at) {
     if (!states.length) return;
     position = Math.min(states.length - 1, Math.max(0, at));
-    const [from, next] = [Math.floor(position), Math.ceil(position)];
-    const t = position - from;
-    const centre = (s) => (layouts.reduce((most, l) => Math.max(most, l.width), 1) - layouts[s].width) / 2;
-    for (const { node, places, group } of marks) {
-      const late = groups > 1 ? (STAGGER * group) / (groups - 1) : 0;
-      const share = Math.min(1,
-        Math.max(0, (t - late * Math.min(1, t * 4)) / (1 - STAGGER * (groups > 1 ? 1 : 0)) || 0));
-      const [a, b] = [places[from], places[next]];
-      const x = a[0] + centre(from) + (b[0] + centre(next) - a[0] - centre(from)) * share;
-      const y = a[1] + (b[1] - a[1]) * share;
-      give(node, { transform: `translate(${+x.toFixed(3)} ${+y.toFixed(3)})` });
-    }
-    outlines.toggleAttribute("hidden", t > 0);
-    if (t > 0 || told === from) return;
+    paint();
+    const from = Math.floor(position);
+    if (position > from || told === from) return;
     told = from;
-    frames(from);
-    outlines.setAttribute("transform", `translate(${centre(from)} 0)`);
     const { name, tensor, axes = [] } = states[from];
     const named = tensor.shape.map((n, axis) => (axes[axis] ? `${axes[axis]} ${n}` : String(n)));
     said.textContent = text.shape(name, named, strides ? tensor.strides : null);
-    svg.setAttribute("aria-label", `${caption}. ${said.textContent}`);
+    canvas.setAttribute("aria-label", `${caption}. ${said.textContent}`);
   }
-  frame.onWidth(svg, (now) => { width = now; settle(); show(position); });
+  frame.onWidth(canvas, (now) => { width = now; settle(); show(position); });
+  frame.onTheme(() => { look = null; paint(); });
   frame.onDispose(resting.cancel);
   frame.table(caption, () => {
     if (!states.length || pane.hidden) return null; // a table tells what is to be seen
@@ -171,10 +206,11 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
   });
   return {
     pane, show,
-    /** Ring the blocks whose place in memory says so. @param {(place: number) => boolean} test */
-    ring(test) {
-      for (const { node } of marks) node.classList.toggle("p-ringed", test(Number(node.dataset.place)));
-    },
+    /** Which blocks have a ring when it is drawn next. @param {(place: number) => boolean} test of the place
+     *  in memory */
+    ring(test) { ringed = test; },
+    /** One colour for all when it is drawn next. @param {string|null} role */
+    tint(role) { mixed = role; },
     /** @param {State[]} next views of one tensor: all show the same numbers of its memory
      *  @param {number} [at] where the picture stands then; as a rule, where it stood */
     draw(next, at = position) {

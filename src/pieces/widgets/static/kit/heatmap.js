@@ -112,7 +112,7 @@ export function heatmap(frame, options) {
     board.setAttribute("aria-label", [caption, text.rowsBy(T, rowAxis, S, columnAxis),
       finite && !states ? text.range(write(low), write(high)) : "",
       odd, ...counted()].filter(Boolean).join(", ")
-      + `. ${text.help(options.press ? options.presses ?? text.changes : "")}`);
+      + `. ${text.help(options.press ? options.presses ?? text.changes : "", Boolean(states))}`);
   }
 
   function cellAt(event) {

@@ -3,7 +3,7 @@
  * what was.
  */
 import { css, format, h } from "./dom.js";
-import { textWidth } from "./measure.js";
+import { textWidth, write } from "./measure.js";
 
 const SMALL = 8; // px; smaller cells are points of an image: thousands of boxes are slow, and have no room
 const SIZE_OF_TEXT = 11;
@@ -82,17 +82,6 @@ function paintBoxes(brush, layout, cells, ramp, hatch, family) {
       else if (fits) word(brush, printed(value, cells.digits), x, y, w, t, shade.text);
     }
   }
-}
-
-/** @type {WeakMap<CanvasRenderingContext2D, string>} */
-const fonts = new WeakMap();
-
-/** The font of the numbers. To give a canvas its font lays the page out, so it is given where it is another
- * one, or where a new size of the canvas has taken it away with all else that was set. */
-function write(brush, font) {
-  if (brush.textAlign === "center" && fonts.get(brush) === font) return;
-  fonts.set(brush, font);
-  [brush.font, brush.textBaseline, brush.textAlign] = [font, "middle", "center"];
 }
 
 function word(brush, text, x, y, w, t, colour) {

@@ -1,4 +1,4 @@
-/** How wide a text is: asked of a canvas, because asking the page lays all of it out anew. */
+/** How wide a text is, and the font of a canvas: asked so that the page is not laid out anew. */
 import { h } from "./dom.js";
 
 const MANY = 5000;
@@ -36,4 +36,16 @@ export function shortened(name, room, font) {
     if (textWidth(`${name.slice(0, middle)}…`, font) <= room) low = middle; else high = middle - 1;
   }
   return `${name.slice(0, low)}…`;
+}
+
+/** @type {WeakMap<CanvasRenderingContext2D, string>} */
+const fonts = new WeakMap();
+
+/** The font of what stands in the middle of cells. To give a canvas its font lays the page out, so it is
+ * given where it is another one, or where a new size of the canvas has taken it away with all else that was
+ * set. */
+export function write(brush, font) {
+  if (brush.textAlign === "center" && fonts.get(brush) === font) return;
+  fonts.set(brush, font);
+  [brush.font, brush.textBaseline, brush.textAlign] = [font, "middle", "center"];
 }

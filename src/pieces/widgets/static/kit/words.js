@@ -29,8 +29,8 @@ export const words = {
       .filter(Boolean).join(", "),
     hidden: (n) => `${n} masked`,
     count: (n, state) => `${state}: ${n}`,
-    help: (press) => `Arrow keys read the cells${press ? `, Enter ${press}` : ""}. The same numbers `
-      + `stand in the table view.`,
+    help: (press, named) => `Arrow keys read the cells${press ? `, Enter ${press}` : ""}. The same `
+      + `${named ? "words" : "numbers"} stand in the table view.`,
     changes: "changes one",
     change: (said) => `${said} (Enter: change)`,
     cell: (row, i, column, j, value) => `${row} ${i}, ${column} ${j}: ${value}`,
