@@ -87,26 +87,36 @@ export function arcs(frame, {
     const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = row.node(n);
     return { left, top, width, height };
   };
-  /** Each question to the page lays it out anew, so there is one; words in several lines need a second, since
-   * the arcs between them take room. */
+  /** Whether words that stand in several lines would fit into one: lines are indented. */
+  const fitsOne = (stand) => {
+    const gap = parseFloat(getComputedStyle(row.box).columnGap) || 0;
+    const needs = stand.reduce((sum, { width }) => sum + width + gap, -gap);
+    return needs <= row.box.clientWidth + parseFloat(getComputedStyle(stage).paddingLeft);
+  };
+  const look = () => ({ stand: data.words.map((_, n) => placeOf(n)), width: stage.clientWidth,
+    height: stage.clientHeight });
+  /** Each question to the page lays it out anew, so there is one; a second where words come to stand in
+   *  several lines, since the arcs between them take room, or in one again. */
   function arrange() {
     if (!data || !stage.clientWidth) return;
     if (!places.length) stage.style.setProperty("--room", "0px");
+    const stood = wrapped;
     const had = places.length ? room : 0;
-    const above = below && !wrapped ? 0 : had;
-    stage.classList.remove("p-wrapped");
-    let stand = data.words.map((_, n) => placeOf(n));
-    let [width, height] = [stage.clientWidth, stage.clientHeight];
+    let { stand, width, height } = look();
+    if (stood && fitsOne(stand)) {
+      stage.classList.remove("p-wrapped");
+      ({ stand, width, height } = look());
+    }
+    const above = below && !stood ? 0 : had;
     wrapped = stand.length > 1 && stand.at(-1).top > stand[0].top + 4;
     lefts = stand.map(({ left }) => left);
     room = wrapped ? CHANNEL : Math.round(Math.min(120, Math.max(28, 16 + span() * 0.4)));
     stage.classList.toggle("p-wrapped", wrapped);
     stage.classList.toggle("p-below", below && !wrapped);
     stage.style.setProperty("--room", `${room}px`);
-    if (wrapped) {
-      stand = data.words.map((_, n) => placeOf(n));
-      [width, height] = [stage.clientWidth, stage.clientHeight];
-    } else {
+    if (wrapped && !(stood && had)) {
+      ({ stand, width, height } = look());
+    } else if (!wrapped) {
       const moved = (below ? 0 : room) - above;
       stand = stand.map((one) => ({ ...one, top: one.top + moved }));
       height += room - had;
