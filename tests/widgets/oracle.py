@@ -106,7 +106,7 @@ BARS = """(root) => [...root.querySelectorAll(".p-bar-row:not(.p-bar-head)")].ma
   bars: [...row.querySelectorAll(".p-bar")].map((bar) => {
     const [whole, fill] = [bar, bar.querySelector("i")].map((node) => node.getBoundingClientRect());
     const was = bar.querySelector("s");
-    return { text: bar.querySelector("b").textContent, was: was.hidden ? null : parseFloat(was.style.left) / 100,
+    return { text: bar.querySelector("b").textContent, was: was.hidden ? null : (parseFloat(was.style.left) || 0) / 100,
       from: (fill.left - whole.left) / whole.width, to: (fill.right - whole.left) / whole.width };
   }) }))"""
 PLANE = """(svg) => {

@@ -12,7 +12,7 @@ WEIGHTS = {"No balance loss": 0.0, "Loss × 0.01": 0.01, "Loss × 0.1": 0.1}
 LOADS = """(root) => {
   const number = (node, name) => Number(node.getAttribute(name));
   return { heads: [...root.querySelectorAll(".p-bar-head span")].map((n) => n.textContent),
-    lines: [...root.querySelectorAll(".p-bar s")].map((n) => (n.hidden ? null : parseFloat(n.style.left))),
+    lines: [...root.querySelectorAll(".p-bar s")].map((n) => (n.hidden ? null : parseFloat(n.style.left) || 0)),
     fills: [...root.querySelector(".p-bar-row:not(.p-bar-head)").querySelectorAll("i")].map((n) => n.dataset.role),
     say: root.querySelector(".p-say").textContent, film: root.querySelector(".p-play-at").value,
     room: root.querySelector("[data-trait=capacity] output").textContent,

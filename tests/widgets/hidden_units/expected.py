@@ -18,7 +18,7 @@ CHIPS = """(root) => [...root.querySelectorAll(".p-chip")].map((chip) => ({ word
   was: chip.dataset.was ?? null, stripe: parseFloat(chip.style.getPropertyValue("--was")),
   chosen: chip.getAttribute("aria-checked") === "true" }))"""
 GHOSTS = """(pane) => [...pane.querySelectorAll(".p-bar s")].map((was) =>
-  was.hidden ? null : parseFloat(was.style.left) / 100)"""
+  was.hidden ? null : (parseFloat(was.style.left) || 0) / 100)"""
 
 
 @functools.cache

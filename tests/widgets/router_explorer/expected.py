@@ -31,7 +31,7 @@ SHOWN = """(root) => {
       return { name: text(card, "b"), role: card.dataset.role, shut: card.classList.contains("p-shut"),
         visited: card.classList.contains("p-visited"), on: card.classList.contains("p-on"), score: text(card, ".p-expert-score"),
         share: text(card, ".p-expert-load > :last-child"), kept: wide(bar.children[0]), over: wide(bar.children[1]),
-        limit: bar.children[2].hidden ? null : parseFloat(bar.children[2].style.left), press: text(card, "button"),
+        limit: bar.children[2].hidden ? null : parseFloat(bar.children[2].style.left) || 0, press: text(card, "button"),
         can: !card.querySelector("button").disabled, words: [...card.querySelectorAll(".p-expert-words span")].map((s) => s.textContent) }; }),
     sum: text(root, ".p-router-sum"), even: text(root, ".p-controls > span"), say: text(root, ".p-say"),
     room: text(root, "[data-trait=capacity] output") };

@@ -113,7 +113,7 @@ def score_functions(root, s):
 
 
 GHOSTS = """(root) => [[...root.querySelectorAll(".p-bar s")].map((one) =>
-    (one.hidden ? null : parseFloat(one.style.left) / 100)),
+    (one.hidden ? null : (parseFloat(one.style.left) || 0) / 100)),
   ((one) => (one.hasAttribute("hidden") ? null : Number(one.getAttribute("transform").match(/-?[\\d.]+/)[0])))(
     root.querySelector(".p-was-at")), root.querySelector(".p-balance").viewBox.baseVal.width]"""
 

@@ -50,8 +50,8 @@ SEEN = """(root) => {
     next: [...root.querySelectorAll(".w-next-row")].map((row) => ({
       word: row.querySelector(".w-next-word").textContent, p: row.querySelector(".w-next-p").textContent,
       truth: row.querySelector(".w-next-true").textContent, bar: parseFloat(row.querySelector("i").style.width),
-      ghost: row.querySelector("s").hidden ? null : parseFloat(row.querySelector("s").style.width),
-      mark: row.querySelector("u").hidden ? null : parseFloat(row.querySelector("u").style.left),
+      ghost: row.querySelector("s").hidden ? null : parseFloat(row.querySelector("s").style.width) || 0,
+      mark: row.querySelector("u").hidden ? null : parseFloat(row.querySelector("u").style.left) || 0,
       label: row.ariaLabel })),
     parts: [...root.querySelectorAll(".w-part")].map((part) => ({ name: part.dataset.name,
       on: part.querySelector(".w-switch")?.ariaChecked ?? null, switch: part.querySelector(".w-switch")?.ariaLabel ?? null,
@@ -64,6 +64,7 @@ SEEN = """(root) => {
     key: [...root.querySelectorAll(".w-key span")].filter((one) => !one.hidden).map((one) =>
       one.textContent), bars: [...root.querySelectorAll("[data-trait=bars] option")].map((one) => one.textContent),
     counts: [...root.querySelectorAll(".w-count")].map((one) => (one.hidden ? null : [one.textContent, down(one)])),
+    behind: ["x", "width"].map((name) => Number(picture.querySelector(".w-behind").getAttribute(name))),
     after: root.querySelector(".w-next-title").textContent };
 }"""  # fmt: skip
 
@@ -154,6 +155,8 @@ def whole_model(root, s):
         played(said, ["words", *state["strips"], "norm", "next"][s["step"] - 1], state)
     if s["part"]:
         return opened(root, s, state)
+    if drawn["phone"] and not s["step"]:
+        one_layer(drawn, s, state)
     columns(drawn, s, state)
     wires(drawn, s, state)
     sums = rows(drawn, s, counted, state["model"])
@@ -162,6 +165,21 @@ def whole_model(root, s):
     marks(drawn, state)
     right(("with all parts on" in drawn["key"]) == bool(state["off"]), f"key: {drawn['key']}")
     return None
+
+
+def one_layer(drawn, s, state):
+    """A phone shows the layer that was asked for, or the one that says most for the guess."""
+    guess = int(state["p"][state["t"]].argmax())
+    says_most = {}
+    for name, vote in votes(
+        state["model"], state["values"], guess, state["t"], state["off"]
+    ).items():
+        if name.startswith("layer."):
+            says_most[name.split(".")[1]] = says_most.get(name.split(".")[1], 0) + vote
+    wanted = str(s["layer"] or max(says_most, key=says_most.get))
+    names = [part["name"] for part in drawn["parts"] if part["shown"]]
+    shown = {name.split(".")[1] for name in names if name.startswith("layer.")}
+    right(shown == {wanted}, f"layers {shown} are shown, not {wanted}")
 
 
 def marks(drawn, state):
@@ -230,6 +248,12 @@ def columns(drawn, s, state):
     each = drawn["columns"][1]["x"] - drawn["columns"][0]["x"] if len(ids) > 1 else 66
     half = lambda size: max(0.6, min(1, (math.log10(size) + 1) / 3.2) * min(each, 50) * 0.34)  # noqa: E731
     right([c["t"] for c in drawn["columns"]] == list(range(len(ids))), "other columns")
+    left, wide = drawn["behind"]
+    middle = drawn["columns"][state["t"]]["x"]
+    right(
+        abs(left + wide / 2 - middle) < 0.3 and abs(wide - each) < 0.3,
+        f"a ground at {left}, {wide} px wide",
+    )
     p = values["logits"].softmax(-1).max(-1)
     was = None if before is None else before[0]["logits"].softmax(-1).max(-1)
     tall = max(c["bar"] for c in drawn["columns"]) / float(p.values.max())

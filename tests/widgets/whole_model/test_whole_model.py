@@ -239,6 +239,10 @@ def test_it_is_played_part_by_part(bench):
             put(page, widget, step=2 + 2 * layer)
             opened_units = int((values[f"layer.{layer}.gate"][-1] > 0.5).sum())
             assert f"{opened_units} of its 256 units open" in said(page)
+        for step in range(1, 10):  # each sentence whole
+            put(page, widget, step=step)
+            assert state(page, widget)["step"] == step
+            check(page, widget)
         scrub.press("End")
         assert state(page, widget)["step"] == 0
         assert page.locator(".w-next-list").is_visible()
