@@ -202,7 +202,7 @@ def test_deep_post_beside_its_best_setting():
     assert max(abs(one - GUESS) for one in end[0.004, 100]) < 0.15
     slower = median(end[0.002, 1000])
     assert slower > median(end[0.004, 1000])
-    says(NAME, f"with 0.002, the median ends at {slower:.2f} nats")
+    says(NAME, f"towards 0.002 over the whole run, ends at a median of {slower:.2f} nats")
     told = {name.split(" ")[1]: ends for name, *ends in race.grid(layers=12, steps=1000).cells}
     warmups = sorted({warmup for _, warmup in end})
     for (rate, warmup), each in end.items():
