@@ -135,10 +135,10 @@ def same_looks(root, s, names, mask):
 
 
 def listed(said, names):
-    """Whether these names are told, up to seven of them and how many more."""
-    told = [one.strip("“”") for one in re.split(r", | and ", said)]
-    few = names if len(names) <= 8 else [*names[:7], f"{len(names) - 7} more"]
-    return told == few
+    """Whether these names are told, up to seven of them and how many more: each in quotes."""
+    quoted = ["itself" if name == "itself" else f"“{name}”" for name in names]
+    few = quoted if len(names) <= 8 else [*quoted[:7], f"{len(names) - 7} more"]
+    return said == (" and ".join([", ".join(few[:-1]), few[-1]]) if len(few) > 1 else few[0])
 
 
 def depends(does):

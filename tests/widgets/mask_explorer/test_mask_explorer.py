@@ -378,7 +378,7 @@ class TestTouchingPictures:
         with bench.show(explorer) as page:
             page.locator(".p-chip").nth(2).click()
             assert state(page, explorer)["token"] == 3
-            assert looks(page) == "“c” may look at a, b and itself. It is seen by d and e."
+            assert looks(page) == "“c” may look at “a”, “b” and itself. It is seen by “d” and “e”."
             page.locator(".p-chip").nth(2).press("ArrowRight")
             assert state(page, explorer)["token"] == 4
             page.locator(".p-chip").nth(3).press("Escape")

@@ -127,8 +127,8 @@ function render({ model, el }) {
     if (look.textContent !== to) look.textContent = to;
   }
   function seen(i) {
-    const keys = now.mask[i].flatMap((open, j) => (open ? [j === i ? WORDS.itself : name(j)] : []));
-    return [keys, now.mask.flatMap((row, q) => (row[i] && q !== i ? [name(q)] : []))];
+    const keys = now.mask[i].flatMap((open, j) => (open ? [j === i ? WORDS.itself : `“${name(j)}”`] : []));
+    return [keys, now.mask.flatMap((row, q) => (row[i] && q !== i ? [`“${name(q)}”`] : []))];
   }
   function reason(i, j) {
     const [query, key] = [name(i), i === j ? WORDS.itself : `“${name(j)}”`];
