@@ -18,8 +18,7 @@ SHOWN = """(root) => {
   const look = (node) => getComputedStyle(node);
   const canvas = pane.querySelector("canvas");
   return { others: others.length, caption: pane.querySelector("figcaption").textContent, width: canvas.clientWidth,
-    height: canvas.clientHeight, paper: look(pane).getPropertyValue("--p-paper").trim(),
-    leak: look(pane).getPropertyValue("--p-leak").trim(), marks: window.drawn(canvas),
+    height: canvas.clientHeight, leak: look(pane).getPropertyValue("--p-leak").trim(), marks: window.drawn(canvas),
     line: pane.querySelector(".p-block-shape").textContent, label: canvas.ariaLabel,
     lines: [...root.querySelectorAll(".p-line")].map((line) => [line.querySelector("code").textContent,
       line.querySelector(".p-line-shape").textContent, line.getAttribute("aria-pressed")]),

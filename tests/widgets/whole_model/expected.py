@@ -161,7 +161,7 @@ def whole_model(root, s):
     wires(drawn, s, state)
     sums = rows(drawn, s, counted, state["model"])
     experts = any(key.endswith(".experts") for key in state["values"])
-    of_parts(drawn["parts"], s, sums, vocabulary[target], state["off"], experts)
+    of_parts(drawn["parts"], s, sums, vocabulary[target], experts)
     marks(drawn, state)
     right(("with all parts on" in drawn["key"]) == bool(state["off"]), f"key: {drawn['key']}")
     return None

@@ -241,7 +241,7 @@ def played(said, step, state):
                 (units[widest], 1), " on.", *end)  # fmt: skip
 
 
-def of_parts(drawn, s, values, target, off, experts):
+def of_parts(drawn, s, values, target, experts):
     """What is said on each part, and behind it: its name, what it is for, and what its bar shows."""
     for part in drawn:
         name = part["name"]

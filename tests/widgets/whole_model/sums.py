@@ -7,7 +7,7 @@ import torch
 from oracle import maps, read_out, right, same_map, says
 
 from pieces.inside import lens, votes
-from widgets.whole_model.spoken import called, capital, fits, shares, sizes
+from widgets.whole_model.spoken import PURPOSES, called, capital, fits, shares, sizes
 
 SEEN = """(root) => {
   const text = (node) => node?.textContent ?? null;
@@ -40,6 +40,11 @@ def opened(root, s, state):
             "expert": routed, "stream": of_stream, "embedding": of_stream}.get(kind, of_votes)  # fmt: skip
     if view is of_units and f"layer.{layer[1]}.experts" in state["values"]:
         view = routed
+    what = re.sub(r"^layer\.\d+\.|\.\d+$", "", part)
+    what = "experts" if what == "feed_forward" and view is routed else what
+    right(drawn["what"].startswith(PURPOSES[what]), f"{part}: {drawn['what']}")
+    signs = "In colour: above 0. In grey: below 0." in drawn["what"]
+    right(signs == (view is not of_stream), f"{part}: {drawn['what']}")
     view(drawn, charts, s, state)
 
 

@@ -190,7 +190,7 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
     said.textContent = text.shape(name, named, strides ? tensor.strides : null);
     canvas.setAttribute("aria-label", `${caption}. ${said.textContent}`);
   }
-  frame.onWidth(canvas, (now) => { width = now; settle(); show(position); });
+  frame.onWidth(canvas, (now) => { [width, height] = [now, 0]; fit(); show(position); });
   frame.onTheme(() => { look = null; paint(); });
   frame.onDispose(resting.cancel);
   frame.table(caption, () => {
