@@ -328,17 +328,19 @@ class TestAlone:
             disconnect() { alive.delete(this); super.disconnect(); }
           };
           const { default: widget } = await import(url);
+          const early = [...(window.piecesAddresses ?? [])].length;
           const el = document.createElement("div");
           document.querySelector("main").append(el);
           const cleanUp = await widget.render({ model, el });
           const before = listeners.length;
           const drawn = el.querySelector(".pieces") !== null;
           cleanUp();
-          return { drawn, before, after: listeners.length, watching: alive.size };
+          return { early, drawn, before, after: listeners.length, watching: alive.size };
         }"""
         with bench.show() as page:
             url = f"data:text/javascript;base64,{module}"
             found = page.evaluate(script, [url, values, binary])
+            assert found["early"] == 0, "anywidget waits two seconds; nothing else is loaded in them"
             assert found["drawn"]
             assert found["before"] > 0
             assert found["after"] == 0

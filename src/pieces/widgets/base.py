@@ -17,17 +17,21 @@ from pieces.widgets.traits import Result
 STATIC = Path(__file__).parent / "static"
 IMPORT = re.compile(r'(?P<head>\bfrom\s+)"(?P<path>\.\.?/[\w./]+)\.js"')
 
-LOADER = r"""const made = (globalThis.piecesAddresses ??= new Map());
-const address = {};
-for (const [name, source] of SOURCES) {
-  const named = (path) => new URL(path, `file:///${name}`).pathname.slice(1);
-  const from = (_, head, path) => `${head}"${address[named(path)]}"`;
-  const text = source.replace(/(\bfrom\s+)"(\.\.?\/[\w./]+)\.js"/g, from);
-  const blob = () => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-  if (!made.has(text)) made.set(text, blob());
-  address[name] = made.get(text);
-}
-export default (await import(address[NAME])).default;
+LOADER = r"""const load = async () => {
+  const made = (globalThis.piecesAddresses ??= new Map());
+  const address = {};
+  for (const [name, source] of SOURCES) {
+    const named = (path) => new URL(path, `file:///${name}`).pathname.slice(1);
+    const from = (_, head, path) => `${head}"${address[named(path)]}"`;
+    const text = source.replace(/(\bfrom\s+)"(\.\.?\/[\w./]+)\.js"/g, from);
+    const blob = () => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+    if (!made.has(text)) made.set(text, blob());
+    address[name] = made.get(text);
+  }
+  return (await import(address[NAME])).default;
+};
+// Only when it is drawn: anywidget waits two seconds for this module, or never hears Python again.
+export default { render: async (context) => (await load()).render(context) };
 """
 
 
