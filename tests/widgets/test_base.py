@@ -340,7 +340,9 @@ class TestAlone:
         with bench.show() as page:
             url = f"data:text/javascript;base64,{module}"
             found = page.evaluate(script, [url, values, binary])
-            assert found["early"] == 0, "anywidget waits two seconds; nothing else is loaded in them"
+            assert found["early"] == 0, (
+                "anywidget waits two seconds; nothing else is loaded in them"
+            )
             assert found["drawn"]
             assert found["before"] > 0
             assert found["after"] == 0
