@@ -30,7 +30,8 @@ LOADER = r"""const load = async () => {
   }
   return (await import(address[NAME])).default;
 };
-// Only when it is drawn: anywidget waits two seconds for this module, or never hears Python again.
+// The parts load when the widget is drawn. If this module itself is not there within two seconds,
+// anywidget passes nothing on any more that Python sets.
 export default { render: async (context) => (await load()).render(context) };
 """
 
