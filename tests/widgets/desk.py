@@ -16,6 +16,7 @@ from pieces.widgets.base import inlined
 RECORDER = """(() => {
   window.drawn = { texts: [], boxes: [], rings: [], paints: 0 };
   const rounded = new WeakMap();
+  const together = new WeakMap(); // boxes of one path
   const place = (brush, x, y) => {
     const m = brush.getTransform();
     const ratio = window.devicePixelRatio || 1;
@@ -39,7 +40,13 @@ RECORDER = """(() => {
     const fill = typeof b.fillStyle === "string" ? b.fillStyle : "hatch";
     window.drawn.boxes.push({ x: px, y: py, w, t, fill });
   });
-  spy("beginPath", (b) => rounded.delete(b));
+  spy("beginPath", (b) => { rounded.delete(b); together.set(b, []); });
+  spy("rect", (b, x, y, w, t) => {
+    const [px, py] = place(b, x, y);
+    together.get(b).push({ x: px, y: py, w, t });
+  });
+  spy("fill", (b) => together.get(b).forEach((one) => window.drawn.boxes.push({ ...one,
+    fill: typeof b.fillStyle === "string" ? b.fillStyle : "hatch" })));
   spy("roundRect", (b, x, y, w, t) => {
     const [px, py] = place(b, x, y);
     rounded.set(b, { x: px, y: py, w, t });

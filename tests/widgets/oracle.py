@@ -46,6 +46,12 @@ RECORD = """(() => {
   after("moveTo", (b, x, y) => { if (!begun.has(b)) begun.set(b, corner(b, x, y)); });
   after("fill", (b) => { if (begun.has(b)) marks(b).push(
     { kind: "corner", at: begun.get(b), colour: named(b.fillStyle) }); });
+  // Boxes that are filled together.
+  const together = new WeakMap();
+  after("beginPath", (b) => together.set(b, []));
+  after("rect", (b, ...r) => together.get(b).push(box(b, ...r)));
+  after("fill", (b) => together.get(b).forEach((one) => marks(b).push(
+    { kind: "rect", box: one, colour: named(b.fillStyle) })));
   // A box with round corners: filled, outlined, or both.
   const rounded = new WeakMap();
   after("beginPath", (b) => rounded.delete(b));

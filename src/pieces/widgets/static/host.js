@@ -141,15 +141,18 @@
     let high = 0;
     let rest = 0;
     const tall = () => Math.ceil(stage.getBoundingClientRect().height); // half a pixel moves the page too
-    const fit = () => { place.style.minHeight = `${(high = tall())}px`; };
+    const fit = () => {
+      place.style.minHeight = `${(high = tall())}px`;
+      place.dispatchEvent(new CustomEvent("pieces-fitted", { bubbles: true }));
+    };
     new ResizeObserver(() => {
       clearTimeout(rest);
       if (tall() >= high) fit();
       else rest = setTimeout(fit, 400);
     }).observe(stage);
     stage.addEventListener("toggle", fit, true);
-    fit();
     place.dataset.settled = "";
+    fit();
   }
 
   /** Who came by a link into the page stays where it leads, while the widgets above it take the heights that

@@ -186,12 +186,13 @@ function render({ model, el }) {
     const role = (from, to) => (now.leaks[from][to] ? "leak" : "weight");
     const links = cells(mask).map(([from, to]) =>
       ({ from, to, weight: now.weights[from][to], role: role(from, to) }));
-    if (align()) story.moved();
-    story.draw({ words: mask.map((_, i) => name(i)), links, faint: s.T > THICKET ? 2 : 0 });
     code.textContent = lines(line, s.flips, mask);
     clear.disabled = !s.flips.length;
     tell();
     view.say(sentence(now, plain, meant[s.layers], name));
+    // The words ask the page where they stand, and it is laid out: when all else is written.
+    if (align()) story.moved();
+    story.draw({ words: mask.map((_, i) => name(i)), links, faint: s.T > THICKET ? 2 : 0 });
     report(model, { allowed: cells(mask).length, leaks: cells(now.leaks) });
   });
   return live(model, view, used);
