@@ -93,6 +93,17 @@ def test_curves_pass_through_their_numbers(page, log_x, log_y):
     np.testing.assert_allclose(got_y, np.log10(y) if log_y else y, atol=0.05)
 
 
+@pytest.mark.parametrize("top", [9, 900, 90_000, 900_000])
+def test_a_long_number_leaves_the_title_its_place(page, top):
+    x = np.arange(1, 6)
+    draw(page, x, {"y": np.geomspace(1, top, 5)}, options={"logY": True})
+    sides = "(all) => all.map((node) => node.getBoundingClientRect()).map((b) => [b.left, b.right])"
+    title = max(right for _, right in page.locator(".p-axis[transform]").evaluate_all(sides))
+    ticks = [left for left, _ in page.locator("[data-tick=y]").evaluate_all(sides)]
+    assert len(ticks) > 1
+    assert min(ticks) > title + 1
+
+
 @pytest.mark.parametrize(
     ("low", "high", "log", "names"),
     [

@@ -1,5 +1,7 @@
 """static/kit/heatmap.js: what is drawn is read back, and compared with the numbers it was given."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -233,6 +235,21 @@ class TestLabels:
         for node in boxes.all():
             assert int(node.text_content()) == int(node.get_attribute("data-at")) + 1
         assert 5 < boxes.count() < 80
+
+    def test_numbers_in_a_row_stand_upright_and_apart(self, make):
+        page = make()
+        draw(page, np.zeros((4, 64)), columns=[str(n) for n in range(64)])
+        boxes = page.locator(".p-names [data-axis=column]")
+        assert boxes.evaluate_all("(all) => all.every((node) => !node.hasAttribute('transform'))")
+        assert all(node.text_content() == node.get_attribute("data-at") for node in boxes.all())
+        places = [node.bounding_box() for node in boxes.all()]
+        assert len(places) > 8
+        gaps = [b["x"] - a["x"] - a["width"] for a, b in itertools.pairwise(places)]
+        assert min(gaps) > 2
+        draw(page, np.zeros((4, 64)), columns=[str(7 * n) for n in range(64)])
+        assert page.locator(".p-names [data-axis=column][transform]").count() > 8, (
+            "not to be guessed"
+        )
 
 
 class TestFocus:

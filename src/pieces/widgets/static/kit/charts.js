@@ -14,6 +14,7 @@ import { words } from "./words.js";
  * ghost?: Numbers}} Series */
 
 const EDGE = { left: 50, right: 14, top: 12, bottom: 38 };
+const [BESIDE, DIGIT] = [24, 6.2]; // px of the title and the air beside it, and of a figure
 
 /** Where a name stands beside its line: to the right, or to the left where the right has no room. */
 const beside = (x, name, right) => (x + 5 + 6.5 * name.length > right ? { x: x - 5, "text-anchor": "end" }
@@ -50,6 +51,12 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
   let settled = null; // where the keyboard or a press left it
 
   const middle = (s) => s.middle ?? s.y;
+  /** The marks of an axis, each with its name. */
+  function named(scale, most) {
+    const marks = ticks(scale, most);
+    const step = marks.length > 1 && !scale.log ? marks[1] - marks[0] : undefined;
+    return marks.map((v) => /** @type {[number, string]} */ ([v, tickName(v, step)]));
+  }
   function measure() {
     const ys = data.series.flatMap((s) => [...(s.runs ?? [s.y]), ...(s.ghost ? [s.ghost] : [])]);
     const fitting = (list, log) => extent(log ? Float64Array.from(list).map((v) => (v > 0 ? v : NaN)) : list);
@@ -63,39 +70,40 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     const x = makeScale(along.low, along.high, logX);
     const y = makeScale(low === undefined ? bottom - air : bottom, high === undefined ? top + air : top,
       logY);
-    const px = (v) => (x.fits(v) ? EDGE.left + x.share(v) * (width - EDGE.left - EDGE.right) : NaN);
+    const rows = named(y, Math.max(2, Math.floor(height / 44)));
+    // Beside the axis stands its title, beside that the longest of its numbers.
+    const left = Math.max(EDGE.left, ...rows.map(([, name]) => BESIDE + DIGIT * name.length));
+    const px = (v) => (x.fits(v) ? left + x.share(v) * (width - left - EDGE.right) : NaN);
     const py = (v) => (y.fits(v) ? height - EDGE.bottom - y.share(v) * (height - EDGE.top - EDGE.bottom)
       : NaN);
-    return { x, y, px, py };
+    return { x, y, px, py, rows, left };
   }
   function paintAxes() {
-    const { x, y, px, py } = axes;
+    const { x, y, px, py, rows, left } = axes;
     const wanted = JSON.stringify([width, [x, y].map(({ low, high, log }) => [low, high, log]), data.marks]);
     if (wanted === framed) return;
     framed = wanted;
     const [right, bottom] = [width - EDGE.right, height - EDGE.bottom];
-    const xs = ticks(x, Math.max(2, Math.floor((width - 60) / 70)));
-    const ys = ticks(y, Math.max(2, Math.floor(height / 44)));
-    const step = (list) => (list.length > 1 ? list[1] - list[0] : undefined);
+    const columns = named(x, Math.max(2, Math.floor((width - 60) / 70)));
     grid.replaceChildren(
-      ...ys.flatMap((v) => [
-        h("line", { class: "p-grid", x1: EDGE.left, x2: right, y1: py(v), y2: py(v) }),
-        h("text", { x: EDGE.left - 7, y: py(v) + 4, "text-anchor": "end", "data-tick": "y", "data-value": v },
-          tickName(v, y.log ? undefined : step(ys))),
+      ...rows.flatMap(([v, name]) => [
+        h("line", { class: "p-grid", x1: left, x2: right, y1: py(v), y2: py(v) }),
+        h("text", { x: left - 7, y: py(v) + 4, "text-anchor": "end", "data-tick": "y", "data-value": v },
+          name),
       ]),
-      ...xs.flatMap((v) => [
+      ...columns.flatMap(([v, name]) => [
         h("line", { class: "p-tick", x1: px(v), x2: px(v), y1: bottom, y2: bottom + 4 }),
         h("text", { x: px(v), y: bottom + 17, "text-anchor": "middle", "data-tick": "x", "data-value": v },
-          tickName(v, x.log ? undefined : step(xs))),
+          name),
       ]),
-      h("line", { class: "p-base", x1: EDGE.left, x2: right, y1: bottom, y2: bottom }),
-      h("text", { x: (EDGE.left + right) / 2, y: height - 3, "text-anchor": "middle", class: "p-axis" },
+      h("line", { class: "p-base", x1: left, x2: right, y1: bottom, y2: bottom }),
+      h("text", { x: (left + right) / 2, y: height - 3, "text-anchor": "middle", class: "p-axis" },
         xTitle),
       h("text", { transform: `translate(11 ${(bottom + EDGE.top) / 2}) rotate(-90)`, "text-anchor": "middle",
         class: "p-axis" }, yTitle),
       ...(data.marks ?? []).map((m) => h("line", { class: "p-mark", ...(m.y === undefined
         ? { x1: px(m.x), x2: px(m.x), y1: EDGE.top, y2: bottom }
-        : { x1: EDGE.left, x2: right, y1: py(m.y), y2: py(m.y) }) })));
+        : { x1: left, x2: right, y1: py(m.y), y2: py(m.y) }) })));
     names.replaceChildren(...(data.marks ?? []).map((m) => h("text", { class: "p-mark-name",
       ...(m.y === undefined ? { y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }
         : { x: right, y: py(m.y) + (m.below ? 13 : -5), "text-anchor": "end" }) }, m.name)));
@@ -158,16 +166,16 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
   }
   const under = (event) => {
     const box = svg.getBoundingClientRect();
-    const share = (event.clientX - box.left - EDGE.left) / (width - EDGE.left - EDGE.right);
+    const share = (event.clientX - box.left - axes.left) / (width - axes.left - EDGE.right);
     return nearest(data.x, axes.x.invert(Math.min(1, Math.max(0, share))));
   };
   svg.addEventListener("pointermove", (event) => { if (axes && data.x.length) move(under(event)); });
   svg.addEventListener("pointerleave", () => move(settled));
   svg.addEventListener("click", (event) => { if (axes && data.x.length) move(settled = under(event)); });
   svg.addEventListener("keydown", (event) => {
-    if (!data?.x.length || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!axes || !data?.x.length || event.ctrlKey || event.metaKey || event.altKey) return;
     // One press is one point, or one pixel where there are more points than pixels.
-    const one = Math.max(1, Math.round(data.x.length / Math.max(1, width - EDGE.left - EDGE.right)));
+    const one = Math.max(1, Math.round(data.x.length / Math.max(1, width - axes.left - EDGE.right)));
     const from = cursor ?? -one;
     const to = { ArrowRight: from + one, ArrowUp: from + one, ArrowLeft: from - one, ArrowDown: from - one,
       PageUp: from + 10 * one, PageDown: from - 10 * one, Home: 0, End: data.x.length - 1,

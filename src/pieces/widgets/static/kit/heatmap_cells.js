@@ -16,6 +16,10 @@ export const printed = (value, digits) => format(Math.abs(value) < 10 ** -digits
 /** The font of the labels. @param {string} family */
 export const labelFont = (family) => `${SIZE_OF_TEXT}px ${family}`;
 
+/** Whether names are numbers in a row: what is left out between two of them, a reader can count.
+ *  @param {string[]} names */
+export const counted = (names) => names.every((name, n) => name === String(Number(names[0]) + n));
+
 /** Where the cells stand. Labels take what they need, up to a third of the width or, of what the largest
  * cells leave, 120 px.
  *  @param {number} width
@@ -30,7 +34,7 @@ export function arrange(width, { T, S, rows, columns, largest = 56 }, family) {
       Math.max(18, long + 9))) : T < 100 ? 18 : 27;
   const room = Math.min(largest, (width - left - 1) / Math.max(1, S));
   const needs = widest(columns);
-  const tilted = needs > room - 4 && columns.some((name) => name?.length > 1);
+  const tilted = needs > room - 4 && !counted(columns) && columns.some((name) => name?.length > 1);
   // A name that leans over the edge is not cut short: “p…” says nothing.
   const leaning = tilted ? columns.slice(0, S) : [];
   const cell = Math.max(0.25, leaning.reduce((most, name, j) => Math.min(most,

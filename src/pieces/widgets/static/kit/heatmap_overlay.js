@@ -1,6 +1,7 @@
 /** What lies over the cells of a heat map: labels, and frames of a row, a column and a cell. SVG, so that a
  *  pointer that moves paints no cell again. */
 import { h } from "./dom.js";
+import { counted } from "./heatmap_cells.js";
 import { shortened } from "./measure.js";
 
 /** @typedef {import("./heatmap_cells.js").Layout} Layout
@@ -74,7 +75,8 @@ export function overlay() {
         add(labels.row, i, rows[i] || String(i + 1),
           { x: left - 5, y: top + (i + 0.5) * high, "text-anchor": "end", "data-axis": "row" }, room);
       }
-      for (const j of steps(S, cell, columns, columns.length ? 12.5 : 7 * String(S).length + 1)) {
+      const longest = columns.reduce((most, name) => Math.max(most, name?.length ?? 0), String(S).length);
+      for (const j of steps(S, cell, columns, counted(columns) ? 7 * longest + 1 : 12.5)) {
         const [x, name] = [left + (j + 0.5) * cell, columns[j] || String(j + 1)];
         const lean = tilted && name.length > 1;
         const turn = lean ? { transform: `translate(${x - 2} ${top - 5}) rotate(-45)` }
