@@ -80,13 +80,29 @@ STATES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STATES)
-@pytest.mark.parametrize("width", [1280, 390])
-def test_draws_what_torch_says(bench, name, width):
-    widget = WholeModel(**STATES[name])
+PLAIN = {trait: getattr(WholeModel(), trait) for trait in set().union(*STATES.values())}
+
+
+@pytest.fixture(scope="module")
+def shown(bench, request):
+    """A model at one width, for all its states."""
+    name, width = request.param
+    widget = WholeModel(model_name=name)
     with recorded(bench, widget, width=width) as page:
-        check(page, widget)
-        assert page.record.errors == []
+        yield page, widget
+
+
+@pytest.mark.parametrize(
+    ("shown", "name"),
+    [pytest.param(((PLAIN | traits)["model_name"], width), name, id=f"{width}-{name}")
+     for width in (1280, 390) for name, traits in STATES.items()],
+    indirect=["shown"],
+)  # fmt: skip
+def test_draws_what_torch_says(shown, name):
+    page, widget = shown
+    put(page, widget, **(PLAIN | STATES[name]))
+    check(page, widget)
+    assert page.record.errors == []
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "mixtral", "attention-tied"])
@@ -520,10 +536,13 @@ class TestPhone:
                 assert all(low >= line[1] or high <= line[0] for low, high in spans)
 
     @pytest.mark.parametrize("width", [320, 390])
-    @pytest.mark.parametrize("part", ["", "layer.2.head.4", "layer.1.feed_forward", "next word"])
-    def test_fits(self, bench, width, part):
-        with bench.show(WholeModel(part=part), width=width) as page:
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    def test_fits(self, bench, width):
+        widget = WholeModel()
+        with bench.show(widget, width=width) as page:
+            for part in ("", "layer.2.head.4", "layer.1.feed_forward", "next word"):
+                put(page, widget, part=part)
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, part or "the whole model"
 
 
 def test_the_table_view_has_what_the_picture_has(bench):
