@@ -80,27 +80,25 @@ STATES = {
 }  # fmt: skip
 
 
-PLAIN = {trait: getattr(WholeModel(), trait) for trait in set().union(*STATES.values())}
-
-
 @pytest.fixture(scope="module")
 def shown(bench, request):
-    """A model at one width, for all its states."""
+    """A model at one width, for all its states; and its traits as they came."""
     name, width = request.param
     widget = WholeModel(model_name=name)
+    plain = {trait: getattr(widget, trait) for trait in set().union(*STATES.values())}
     with recorded(bench, widget, width=width) as page:
-        yield page, widget
+        yield page, widget, plain
 
 
 @pytest.mark.parametrize(
     ("shown", "name"),
-    [pytest.param(((PLAIN | traits)["model_name"], width), name, id=f"{width}-{name}")
+    [pytest.param((traits.get("model_name", "stories_llama"), width), name, id=f"{width}-{name}")
      for width in (1280, 390) for name, traits in STATES.items()],
     indirect=["shown"],
 )  # fmt: skip
 def test_draws_what_torch_says(shown, name):
-    page, widget = shown
-    put(page, widget, **(PLAIN | STATES[name]))
+    page, widget, plain = shown
+    put(page, widget, **(plain | STATES[name]))
     check(page, widget)
     assert page.record.errors == []
 

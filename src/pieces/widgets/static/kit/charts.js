@@ -51,11 +51,11 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
   let settled = null; // where the keyboard or a press left it
 
   const middle = (s) => s.middle ?? s.y;
-  /** The marks of an axis, each with its name. */
+  /** The ticks of an axis, each with its name. */
   function named(scale, most) {
-    const marks = ticks(scale, most);
-    const step = marks.length > 1 && !scale.log ? marks[1] - marks[0] : undefined;
-    return marks.map((v) => /** @type {[number, string]} */ ([v, tickName(v, step)]));
+    const values = ticks(scale, most);
+    const step = values.length > 1 && !scale.log ? values[1] - values[0] : undefined;
+    return values.map((v) => /** @type {[number, string]} */ ([v, tickName(v, step)]));
   }
   function measure() {
     const ys = data.series.flatMap((s) => [...(s.runs ?? [s.y]), ...(s.ghost ? [s.ghost] : [])]);
