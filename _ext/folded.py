@@ -34,6 +34,14 @@ def close_notes(app, doctree, docname):
             section += [raw(HEADING), *rest, raw("</div></details>")]
 
 
+def mark_folded(app, doctree, docname):
+    """Mark the cells of which a reader sees the fold alone, for the style."""
+    for cell in doctree.findall(nodes.container):
+        alone = cell.get("nb_element") == "cell_code" and len(cell) == 1
+        if alone and "above-input" in cell[0].get("classes", []):
+            cell["classes"].append("pieces-folded")
+
+
 def add_switch(app, pagename, templatename, context, doctree):
     """Put the switch under the title of a page with folded code."""
     body = context.get("body", "")
@@ -44,5 +52,6 @@ def add_switch(app, pagename, templatename, context, doctree):
 def setup(app):
     """Connect to Sphinx."""
     app.connect("doctree-resolved", close_notes, priority=900)
+    app.connect("doctree-resolved", mark_folded)
     app.connect("html-page-context", add_switch, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

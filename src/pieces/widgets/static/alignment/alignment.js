@@ -127,10 +127,10 @@ async function render({ model: traits, el }) {
     marked = word() ? word() - 1 : null;
     selection.pick({ row: marked, column: null });
     const groups = grouped(tokens);
-    ink.draw({ groups, rows: words, values });
     map.draw({ values, top: 1, rows: words, columns: tokens });
     const on = selection.now.row;
     view.say(on === null || on >= words.length ? WORDS.none : sentence({ ...said, groups }, on));
+    ink.draw({ groups, rows: words, values }); // last: it asks the page where its words stand
   });
   return live(traits, view, () => ({ word: wished() }));
 }

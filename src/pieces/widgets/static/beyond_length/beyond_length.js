@@ -126,7 +126,10 @@ function render({ model, el }) {
     const drawn = Object.keys(curves).filter((name) => shown.includes(name));
     if (offered !== what) group.replaceChildren(...Object.keys(curves).map((name) => switches[name]));
     offered = what;
-    for (const [name, box] of Object.entries(boxes)) box.checked = shown.includes(name);
+    for (const [name, box] of Object.entries(boxes)) {
+      box.checked = shown.includes(name);
+      switches[name].classList.toggle("p-on", box.checked);
+    }
     const so_far = (run) => run.map((x, n) => (n <= stretch ? x : NaN));
     lines.draw({
       x: lengths, at: lengths[stretch], marks: [{ x: TRAINED, name: WORDS.mark }],

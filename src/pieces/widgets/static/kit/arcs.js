@@ -103,6 +103,7 @@ export function arcs(frame, {
     const stood = wrapped;
     const had = places.length ? room : 0;
     let { stand, width, height } = look();
+    frame.paintAll();
     if (stood && fitsOne(stand)) {
       stage.classList.remove("p-wrapped");
       ({ stand, width, height } = look());
@@ -215,6 +216,7 @@ export function arcs(frame, {
       row.draw(data.words.map((word) => ({ text: word })));
       // To ask where the words stand is a layout of the page, so it is asked where they may have moved.
       if (found && found === wanted()) paint(); else arrange();
+      drawer.cancel(); // what was followed is drawn with it
     },
   };
 }

@@ -130,6 +130,10 @@ export function blocks(frame, { caption, colour, label = (place) => String(place
       [canvas.width, canvas.height] = [w, t];
       canvas.style.height = `${height}px`;
     }
+    frame.paint(fillBlocks);
+  }
+  function fillBlocks() {
+    const ratio = window.devicePixelRatio || 1;
     brush.setTransform(ratio, 0, 0, ratio, 0, 0);
     brush.clearRect(0, 0, width, height);
     const [from, next] = [Math.floor(position), Math.ceil(position)];

@@ -60,6 +60,7 @@ export function bridge(frame, { caption, left, right, lang, digits = 2, selectio
       ends: cells.map(({ weight }) => at(weight, "right")),
       starts: data.rows.map((_, t) => at(targets.node(t), "left")),
     };
+    frame.paintAll();
     svg.setAttribute("viewBox", `0 0 ${stage.clientWidth} ${stage.clientHeight}`);
     paint();
   }
@@ -105,6 +106,7 @@ export function bridge(frame, { caption, left, right, lang, digits = 2, selectio
       told = key;
       targets.draw(next.rows.map((text) => ({ text })));
       arrange();
+      drawer.cancel(); // what was followed is drawn with it
     },
   };
 }

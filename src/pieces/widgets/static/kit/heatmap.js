@@ -75,6 +75,14 @@ export function heatmap(frame, options) {
       [canvas.width, canvas.height] = [w, t];
       canvas.style.height = `${layout.height}px`;
     }
+    frame.paint(fillCells);
+    over.label(layout, rows, columns, labelFont(look.family));
+    options.arranged?.(layout);
+    focus();
+  }
+  function fillCells() {
+    if (!grid || !layout || !look) return;
+    const ratio = window.devicePixelRatio || 1;
     brush.setTransform(ratio, 0, 0, ratio, 0, 0);
     brush.clearRect(0, 0, width, layout.height);
     const [ghost, marks] = [reader(picture.ghost), picture.marks];
@@ -84,9 +92,6 @@ export function heatmap(frame, options) {
       ghost: ghost && ghost.T === grid.T && ghost.S === grid.S ? ghost.at : null,
       mark: marks ? (i, j) => Boolean(marks[i]?.[j]) : null,
     }, look.ramp, look.hatch, look.family);
-    over.label(layout, rows, columns, labelFont(look.family));
-    options.arranged?.(layout);
-    focus();
   }
   /** Frame what is followed: what the picture says, else what is selected, and the keyboard's cell. */
   function focus() {

@@ -50,6 +50,8 @@ export function frame(el, { title, name, heading = true }) {
   const pulse = oncePerFrame(() => view.draw());
   let begun = false;
   let wanted = null;
+  /** @type {Set<() => void>|null} canvases that wait to be painted, while all is drawn */
+  let waiting = null;
   const view = {
     root, controls, panes, sentence, details, foot, guarded,
     /** Whether a draw is under way. */
@@ -81,11 +83,28 @@ export function frame(el, { title, name, heading = true }) {
     redraw() { pulse.ask(); },
     /** Do `work` before the next draw; only the last one asked for is done. */
     soon(work) { wanted = work; pulse.ask(); },
+    /** Paint a canvas, once, when all else of this draw is written: to give it a font, or a text, lays the
+     *  page out. `work` must change the canvas alone. */
+    paint(work) { if (waiting) waiting.add(work); else work(); },
+    /** Paint what waits: a place was just asked for, so the page is laid out. */
+    paintAll() {
+      const works = [...waiting ?? []];
+      waiting?.clear();
+      works.forEach((work) => work());
+    },
     catchUp() { const work = wanted; wanted = null; work?.(); },
     /** Draw now; what fails is said and the last picture stays. */
     draw: guarded(() => { view.drawFirst(); recover(); }),
     /** Draw now; what fails is thrown, since there is no picture yet. */
-    drawFirst() { drawers.forEach((step) => step()); fill(); begun = true; },
+    drawFirst() {
+      waiting = new Set();
+      try {
+        drawers.forEach((step) => step());
+        view.paintAll();
+      } finally { waiting = null; }
+      fill();
+      begun = true;
+    },
     dispose() {
       [pulse, speech].forEach((one) => one.cancel());
       disposers.forEach((step) => step());

@@ -202,7 +202,6 @@ async function render({ model: traits, el }) {
     tell(is);
     yours.draw(overruled.map((one) => ({ place: one[0], word: one[1], why: whyNot(is, one) })),
       beam ? WORDS.unused : "", text(traits, "text"));
-    if (!beam) ink.draw({ groups, rows: path.map(name), values: cross });
     const rows = beam ? [] : rowsOf(is);
     next.draw(rows);
     branching.draw(beam ? found.steps[step] : null);
@@ -215,6 +214,7 @@ async function render({ model: traits, el }) {
         largest: mask ? SLANTED / path.length : undefined });
     passes.textContent = WORDS.passes(step + 1, last + 1, beam) + (beam ? WORDS.each(is.n) : "");
     view.say(sentence(is, cross, groups));
+    if (!beam) ink.draw({ groups, rows: path.map(name), values: cross }); // last: it asks the page for places
     const words = said(whole);
     report(traits, { translation: words, weights: rowsIn(values),
       probabilities: beam ? odds(reading.ids, whole).slice(0, words.length)
