@@ -2,7 +2,7 @@
 
 python experiments/activations.py rates     # three seeds choose a learning rate for each network
 python experiments/activations.py seeds     # eight other seeds judge, each network at its own rate
-python experiments/activations.py beside    # the same seeds, SwiGLU at its second best rate
+python experiments/activations.py beside    # the same seeds, three of them at their second best
 
 ReLU and GELU have 2 matrices of width 192, SwiGLU and GeGLU 3 of width 128: 18,432 weights each.
 A seed gives all four the same words in the same order, and the same start of all that is not
@@ -43,7 +43,8 @@ NETWORKS: dict[str, Callable[[], nn.Module]] = {
 }
 RATES, CHOOSING = (8e-3, 16e-3, 32e-3, 64e-3), (100, 101, 102)
 SEEDS = tuple(range(8))
-BESIDE = {"SwiGLU": 32e-3}  # its two best rates lie closer together than the seeds that choose
+# The two best rates of these lie closer together than the seeds that choose.
+BESIDE = {"SwiGLU": 32e-3, "GELU": 16e-3, "ReLU": 32e-3}
 PARTS = ("rates", "seeds", "beside")
 STEPS, EVERY, ROWS = 200, 25, 200
 TRAINING = TrainConfig(steps=STEPS, batch_size=8, warmup=40, final_share=0.1)

@@ -54,6 +54,8 @@ def inside(placement: str, layers: int, lines: list[dict[str, Any]]) -> None:
     """Size of the stream behind each block, and of the gradient of its last matrix, at the start.
 
     activation_l = rms(x_l),  gradient_l = ‖∂ loss / ∂ W_D of block l‖
+
+    Of deep models some layers are kept, and the least and the largest gradient of all.
     """
     for line in lines:
         model = started(line["seed"], placement, layers, line["start"])
@@ -71,6 +73,7 @@ def inside(placement: str, layers: int, lines: list[dict[str, Any]]) -> None:
             "at": at,
             "activation": [float(f"{sizes[i - 1]:.4g}") for i in at],
             "gradient": [float(f"{slopes[i - 1]:.4g}") for i in at],
+            "gradient_ends": [float(f"{end:.4g}") for end in (min(slopes), max(slopes))],
         }
 
 

@@ -298,4 +298,4 @@ def test_half_precision_neither_overflows_nor_vanishes(size):
     exact = x.double()
     torch.testing.assert_close(rms_norm(x).double(), rms_norm(exact), rtol=2e-3, atol=2e-3)
     torch.testing.assert_close(layer_norm(x).double(), layer_norm(exact), rtol=2e-3, atol=2e-3)
-    torch.testing.assert_close(rms(x[:, :4]).double(), rms(exact[:, :4]), rtol=2e-3, atol=1e-5)
+    torch.testing.assert_close(rms(x).double(), rms(exact), rtol=2e-3, atol=1e-5)

@@ -13,14 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pieces.checks import (
-    NotNegative,
-    Positive,
-    Probability,
-    Size,
-    checked,
-    refuse,
-)
+from pieces.checks import NotNegative, Positive, Probability, Size, checked, refuse
 
 WIDE = (torch.float32, torch.float64)  # what needs no wider numbers to work in
 
@@ -47,7 +40,8 @@ def rms(x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch 1"]:
     Where x is 0, so is the gradient here: the root itself has none there.
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.15). Shapes: x [..., D] -> [..., 1].
     """
-    return torch.linalg.vector_norm(x, dim=-1, keepdim=True) / math.sqrt(max(1, x.shape[-1]))
+    length = torch.linalg.vector_norm(_wide(x), dim=-1, keepdim=True)
+    return (length / math.sqrt(max(1, x.shape[-1]))).to(x.dtype)
 
 
 @checked

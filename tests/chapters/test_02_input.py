@@ -143,7 +143,9 @@ def test_the_trained_neighbours_are_those_it_names():
 
 def test_how_far_the_model_is_from_the_best():
     above = f"{load('stories_llama').record.above_floor:.3f}"
-    says(NAME, f"its loss is {above} [nats](appendix/glossary.md#nat) a word above the best")
+    says(
+        NAME, f"its loss is {above} [nats](appendix/glossary.md#nat) a word above that of the true"
+    )
 
 
 def test_sizes_of_word_and_place():

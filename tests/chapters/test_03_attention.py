@@ -1,6 +1,7 @@
 """Chapter 3: its answers, and what its words say of scores, weights and models, computed again."""
 
 import functools
+import json
 import math
 import re
 
@@ -9,6 +10,7 @@ import torch
 from cells import run
 from prose import says
 
+from browser import ROOT
 from pieces import masks, measures, scores
 from pieces.attention import SingleHeadAttention, attention, masked_softmax
 from pieces.book import plot
@@ -102,10 +104,13 @@ def test_four_lines_are_the_package():
 
 def test_the_aligner_is_as_good_as_told():
     record = load("aligner").record
-    assert record["exact"] == 1.0
+    runs = json.loads((ROOT / "experiments/records/aligner.json").read_text("utf-8"))["runs"]
+    worse, *others = sorted(run["exact"] for run in runs)
+    assert others == [record["exact"], 1.0] == [1.0, 1.0]
     says(
         NAME,
-        f"no mistake in the {record['held_out_rows']:,} sentences that we had held back",
+        f"no mistake in {record['held_out_rows']:,} draws of held-out sentences",
+        f"(Two other seeds had 100 and {100 * worse:.0f} % of them right.)",
     )
 
 

@@ -109,7 +109,10 @@ def test_what_each_head_is_worth_for_the_first_picture():
     missed = alone.pop((2, 3))
     says(CHAPTER, f"without head 2.3 *red* falls to {missed:.2f}, though it still leads")
     says(CHAPTER, f"head 2.3 alone takes *red* from {red():.2f} to {missed:.2f}")
-    says(CHAPTER, f"Without any other one it keeps at least {min(alone.values()):.2f}")
+    says(
+        CHAPTER,
+        f"Without any other one it keeps at least {math.floor(100 * min(alone.values())) / 100}",
+    )
     model, task = looks()["model"], looks()["task"]
     with torch.no_grad():
         logits = figures.without(model, (2, 3))(task.encode(PHRASE)[None])[0, -1]
@@ -182,7 +185,7 @@ def test_how_far_the_models_are_from_perfect():
     for name, digits in (("stories_attention", 2), ("stories_llama", 3)):
         shipped = load(name).record
         above = f"{shipped.loss - shipped.floor:.{digits}f}"
-        says(CHAPTER, f"{above} nats a word above the best possible loss")
+        says(CHAPTER, f"{above} nats a word above the loss of the true probabilities")
 
 
 @functools.cache

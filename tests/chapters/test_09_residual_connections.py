@@ -329,7 +329,7 @@ def test_votes_and_what_pulling_out_does(values):
 
 def test_how_far_the_model_is_from_perfect_and_what_is_true():
     trained = load("stories_llama")
-    says(NAME, f"{trained.record.loss - trained.record.floor:.3f} nats above the best possible")
+    says(NAME, f"{trained.record.loss - trained.record.floor:.3f} nats above the loss of the true")
     true = trained.task.true_next(trained.task.encode(TEXT)[None])[0, -1]
     red, ball = (true[trained.task.ids[word]].item() for word in ("red", "ball"))
     says(NAME, f"*red* with {red:.2f} and *ball* with {ball:.2f}")

@@ -129,7 +129,7 @@ def test_the_shape_stays(stream):
 
 def test_how_far_the_stories_model_is_from_perfect():
     record = load("stories_llama").record
-    says(NAME, f"{record.loss - record.floor:.3f} nats above the best possible")
+    says(NAME, f"{record.loss - record.floor:.3f} nats above that of the true")
 
 
 def test_what_the_row_norms_do_not_notice():

@@ -156,6 +156,7 @@ def test_how_far_the_llama_is_from_its_floor():
         f"{record.loss:.3f} where the floor is {record.floor:.3f}.",
         f"It ends **{above:.3f} nats above the floor**, which leaves a word "
         f"{100 * math.exp(-above):.1f} % of its true probability.",
+        f"A reader who knew this rule would reach {record.floor_rule:.3f}.",
         f"Our LLaMA is {above:.3f} nats above the floor: it gives words "
         f"{100 * math.exp(-above):.1f} % of their true probability",
         f"Over a text of 128 words the shortfall comes to {128 * above:.0f} nats",
@@ -276,7 +277,7 @@ def test_what_each_switch_is_worth():
         f"With sinusoids a model ends {one.mean():.2f} nats farther from the floor, "
         f"{one.min():.2f} to {one.max():.2f} over the three seeds, and words get "
         f"{math.exp(-one.mean()):.2f} times the probability they had.",
-        f"rotary positions were worth most, {one.mean():.2f} nats",
+        f"rotary positions instead of sinusoids were worth most, {one.mean():.2f} nats",
         f"Without any positions it ends {ends['no positions'].mean():.2f} above the floor",
         f"a model ends {worse['none of the four'].mean():.2f} nats farther away",
     )

@@ -138,6 +138,8 @@ def test_the_inside_is_that_of_each_layer(place, monkeypatch):
         assert line["at"][0] == 1
         assert line["at"][-1] == line["layers"]
         assert len(line["at"]) == len(line["activation"]) == len(line["gradient"])
+        least, most = line["gradient_ends"]
+        assert least <= min(line["gradient"]) <= max(line["gradient"]) <= most
         assert len(line["at"]) == min(line["layers"], norm_placement.SHOWN)
         if line["placement"] in ("post", "deep"):
             assert all(abs(size - 1) < 0.01 for size in line["activation"])

@@ -24,7 +24,8 @@ def alibi_slopes(
 
     m_h = 2^(-steepest h / n), h = 1 .. n, for n heads, a power of 2
 
-    For other numbers the authors' code, not the paper, says how: n is the power of 2 below, and
+    The paper gives this for any n, and trained powers of 2 alone. For other numbers we follow the
+    authors' code, as transformers does: n is the power of 2 below, and
     the missing heads take every other slope of 2n heads, in the order 1, 3, 5: not sorted.
 
     Source: Press et al. 2022 (ALiBi), 3, and its published code; source text, ALiBi listing.

@@ -26,7 +26,7 @@ class ExpertLoad(PieceWidget):
     """Play the training of small mixtures of experts, without a balance loss and with one.
 
     It plays measured runs (experiments/expert_load.py, three seeds each): two layers that read the
-    stories. Loads are shares of a batch of some thousand words.
+    stories. Loads are shares of the visits of a batch of some thousand words.
 
     Args:
         setting: experts and how many a word visits: "8 1", "16 1" or "8 2".

@@ -130,7 +130,7 @@ def same_verdict(said, curves, at):
     fallen = {name: breaks(name, curves[name]) for name in curves if name != "window"}
     fallen = {name: n for name, n in fallen.items() if n is not None and n <= at}
     if not fallen:
-        right(said.endswith(" would help none of them yet."), said)
+        right(said.endswith(" would not clearly help any of them yet."), said)
         return
     first = min(fallen.values())
     names = [NAMES[name] for name, n in fallen.items() if n == first]

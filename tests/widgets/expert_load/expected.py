@@ -81,7 +81,10 @@ def said(say, s, loads, lost):
         right("Press Play" in say, say)
         return
     right(say.startswith(f"Step {s['step']}, layer {s['layer']}. "), say)
-    told = re.findall(r"([^.]+(?:0\.\d+)?): expert (\d+) gets (<? ?\d+) %, and (<? ?\d+) % of", say)
+    told = re.findall(
+        r"([^.]+(?:0\.\d+)?): expert (\d+) gets (<? ?\d+) % of the visits, and (<? ?\d+) % of all",
+        say,
+    )
     right(len(told) == 3, say)
     right(f"bars and sentence show seed {s['seed']}," in say, say)
     for name, (named, *_) in zip(WEIGHTS, told, strict=True):

@@ -40,7 +40,7 @@ def first_choices(routings: Sequence, ids: Tensor) -> Table:
         for n, shares in enumerate(predicted(routings, ids), start=1)
     ]
     headers = ["", "from the word, %", "naming the busiest, %"]
-    caption = "First choices predicted, in 100 stories that gave no favourites."
+    caption = "First choices predicted, in 100 texts that gave no favourites."
     return table(rows, headers, digits=0, caption=caption)
 
 
@@ -82,8 +82,8 @@ def runs_of(experts: int, k: int, balance: float) -> list[dict]:
 
 
 def busiest(experts: int, k: int, balance: float, layer: int = 1) -> list[float]:
-    """Return the busiest expert's share at the end in per cent, a number for each seed."""
-    return [max(run["load"][-1][layer - 1]) / 10 for run in runs_of(experts, k, balance)]
+    """Return the share of words that the busiest gets at the end in per cent, for each seed."""
+    return [k * max(run["load"][-1][layer - 1]) / 10 for run in runs_of(experts, k, balance)]
 
 
 def harm(experts: int, k: int, balance: float = 0.1) -> list[float]:
@@ -101,8 +101,8 @@ def with_balance() -> Table:
         spread = f"{min(above):.2f} to {max(above):.2f}"
         rows.append([f"{experts}, {k} visited", f"{balance:g}", shares, spread])
     caption = (
-        "The busiest of layer 1 at the end (median of three seeds), and nats above the floor, "
-        "on held-out stories (least to most)."
+        "Words that visit the busiest of layer 1 at the end (median of three seeds), "
+        "and nats above the floor, on held-out stories (least to most)."
     )
     return table(rows, ["experts", "weight", "busiest, %", "above floor"], caption=caption)
 

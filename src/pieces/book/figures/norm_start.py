@@ -57,9 +57,9 @@ def by_depth(depths: Sequence[int] = DEPTHS) -> None:
 
 
 def uneven(placement: str, start: str, layers: int) -> list[float]:
-    """The largest gradient of a stack over its smallest, for each seed."""
+    """The largest gradient of all layers of a stack over the smallest, for each seed."""
     own = runs("norm_placement", "layers", placement=placement, layers=layers, start=start)
-    return [max(run["gradient"]) / min(run["gradient"]) for run in own]
+    return [most / least for least, most in (run["gradient_ends"] for run in own)]
 
 
 def halves(depths: Sequence[int] = (100, 1000)) -> None:

@@ -144,6 +144,6 @@ def where_they_look(models: dict[str, Writer], text: Tensor, task: Stories, T: i
     plot.show(
         fig,
         alt="Attention weights over the first twelve words of a story. With the causal mask they "
-        "lie on and below the diagonal. Without a mask nearly all weight lies just above the "
+        "lie on and below the diagonal. Without a mask most weight lies just above the "
         "diagonal: each word looks at the word on its right.",
     )

@@ -45,7 +45,7 @@ const WORDS = {
   broken: (names, from, to) => ` As early as in words ${from} to ${to}, ${names.length > 1 ? "some" : "one"} `
     + `would do clearly better `
     + `with only the last ${TRAINED} words in view: ${names.join(", ")}.`,
-  whole: ` Forgetting all but the last ${TRAINED} words would help none of them yet.`,
+  whole: ` Forgetting all but the last ${TRAINED} words would not clearly help any of them yet.`,
 };
 
 /** The measured runs of one name, a curve a seed: `runs("scalings", "8", "yarn")`. */
