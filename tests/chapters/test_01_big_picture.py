@@ -108,11 +108,12 @@ def test_what_is_left_of_a_gradient():
         NAME,
         f"leaves {0.9**100:.7f} of the gradient, 1.0 keeps all of it",
         f"1.1 makes it {1.1**100:,.0f} times as large",
-        f"between {tanh.min():.2f} and {tanh.max():.2f} is left",
-        f"at 1.0 about {left['tanh, gain 1.0'].mean():.3f}",
+        f"1.1 leaves between {tanh.min():.2f} and {tanh.max():.2f} "
+        f"and 1.0 about {left['tanh, gain 1.0'].mean():.3f}, but 1.5 makes it 200 or more.",
         f"grows {1.1**100:,.0f} times without tanh, and shrinks with it",
     )
     assert tanh.max() < 1
+    assert min(names["fade"](1.5, torch.tanh, seed)[-1] for seed in range(5)) > 200
 
 
 def test_agreement_is_told_as_measured():

@@ -187,7 +187,10 @@ def test_what_was_held_out():
 def test_it_translates_what_was_held_out():
     runs = json.loads((ROOT / "experiments/records/translator.json").read_text("utf-8"))["runs"]
     assert [run["exact"] for run in runs] == [1.0] * 3
-    says(NAME, f"On a larger test of {runs[0]['held_out_rows']:,} held-out sentences")
+    says(
+        NAME,
+        f"In {runs[0]['held_out_rows']:,} draws of held-out sentences it made no mistake either",
+    )
     model, task = translator()
     says(NAME, f"{task.vocab_size} tokens")
     found = generate(model, task.encode("她是一个学生。")[None], 24, **figures.ends(task))

@@ -126,7 +126,7 @@ def test_the_rule_of_thumb():
         f"the size in the name. For LaMDA it gives {ratio['LaMDA']:.2f} times, for Gemma "
         f"{ratio['Gemma']:.2f} and for T5 only {ratio['T5']:.2f}.",
         f"For Falcon the rule of thumb gives {figures.thumb(BUILT['Falcon']) / 1e9:.1f} billion "
-        f"parameters, a full {100 * (ratio['Falcon'] - 1):.0f} % more than the name.",
+        f"parameters, nearly {100 * (ratio['Falcon'] - 1):.0f} % more than the name.",
     )
     wide = {name for name, a in BUILT.items() if a.d_ff > 4 * a.d_model}
     assert wide == odd

@@ -133,7 +133,8 @@ OPEN: tuple[Row, ...] = (
             "d_ff vocab_size n_kv_heads head_dim norm position feed_forward embedding norm_eps "
             "max_seq_len",
             "Gemma Team 2024, 2 and Table 1, and the published code: heads of 256, d_ff = 24,576 "
-            "(the table gives twice as much, gate and up together), shared embeddings",
+            "(the table gives twice as much, gate and up together), 256,000 tokens (the table has "
+            "256,128), shared embeddings",
             "gemma2024open",
         ),
         d_ff=24_576,

@@ -69,7 +69,7 @@ def ways(merges: Sequence[int], text: str, other: str) -> Table:
     rows.append(["words", f"{len(known):,}", 1.0, _percent(strange)])
     heads = ["cut into", "vocabulary", "tokens a word", "unknown"]
     caption = (
-        f"{len(unseen):,} words of this book, cut by what the {len(words):,} before them teach."
+        f"{len(unseen):,} words of this text, cut by what the {len(words):,} before them teach."
     )
     return table(rows, heads, digits=2, caption=caption)
 
