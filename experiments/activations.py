@@ -2,7 +2,7 @@
 
 python experiments/activations.py rates     # three seeds choose a learning rate for each network
 python experiments/activations.py seeds     # eight other seeds judge, each network at its own rate
-python experiments/activations.py beside    # the same seeds, three of them at their second best
+python experiments/activations.py beside    # the same seeds, second best rates of three networks
 
 ReLU and GELU have 2 matrices of width 192, SwiGLU and GeGLU 3 of width 128: 18,432 weights each.
 A seed gives all four the same words in the same order, and the same start of all that is not

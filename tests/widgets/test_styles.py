@@ -7,8 +7,8 @@ import pytest
 
 from browser import STATIC
 
-# The kit's styles are for all; every other sheet lies in the folder of its widget.
 ROOT = Path(__file__).parents[2]
+# The kit's styles are for all; every other sheet lies in the folder of its widget.
 OWN = [file for file in sorted(STATIC.rglob("*.css")) if file.parent.name != "kit"]
 
 
