@@ -1,31 +1,13 @@
 """The built site: made once if it is missing or older than its sources, and served from here."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from browser import ROOT, served
-
-SOURCES = (
-    "chapters",
-    "src",
-    "_ext",
-    "_static",
-    "_templates",
-    "_config.yml",
-    "_toc.yml",
-    "index.md",
-    "references.bib",
-)
-
-
-def newest(*places: Path) -> float:
-    """Return when the newest file of some places was written."""
-    files = [f for place in places for f in (place.rglob("*") if place.is_dir() else [place])]
-    return max(f.stat().st_mtime for f in files if f.is_file() and "__pycache__" not in f.parts)
+from browser import served
+from building import SITE, alone, is_stale, make_book
 
 
 @pytest.fixture(scope="session")
@@ -33,14 +15,10 @@ def site() -> Path:
     """The folder of the built site; PIECES_SITE names another one."""
     if given := os.environ.get("PIECES_SITE"):
         return Path(given)
-    built = ROOT / "_build" / "html"
-    stamp = built / "_static" / "pieces" / "pieces.css"  # written by every build
-    if not stamp.exists() or stamp.stat().st_mtime < newest(*(ROOT / name for name in SOURCES)):
-        done = subprocess.run(["make", "book"], cwd=ROOT, capture_output=True, text=True)
-        if done.returncode:
-            stamp.unlink(missing_ok=True)  # else the next run would test what this one left
-            pytest.fail(done.stdout[-3000:] + done.stderr[-3000:])
-    return built
+    with alone():  # the first process builds it, the others find it built
+        if is_stale():
+            make_book()
+    return SITE
 
 
 @pytest.fixture(scope="session")

@@ -190,7 +190,8 @@ def test_the_times_told_are_those_recorded():
         f"{fused['median']} times as long ({fused['low']} to {fused['high']})",
         f"In training, forward and backward, it takes {training['median']} times as long there "
         f"({training['low']} to {training['high']})",
-        f"are {block['norms_of_block']['median'] * 100:.1f} % of the time of their block",
+        "The two LayerNorms of a block take "
+        f"{block['norms_of_block']['median'] * 100:.1f} % of its time",
         f"takes {block['rms_block']['median']:.2f} of the time of one with LayerNorm",
     )
 
@@ -250,7 +251,7 @@ def test_what_else_reaches_a_word(stream):
     for _, by_batch, by_layer in batches.reached(batch, {"padded": padded, "later": later}).cells:
         assert float(by_batch) > 0.05
         assert float(by_layer) == 0
-    says(NAME, f"move a number by {batches.running(stream):.2f} on average")
+    says(NAME, f"numbers that are {batches.running(stream):.2f} away on average")
 
 
 def test_ten_features_cannot_be_louder():

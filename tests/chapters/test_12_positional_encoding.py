@@ -1,6 +1,8 @@
 """Chapter 12: its answers, and what its words say of codes, scores and longer texts."""
 
+import json
 import math
+import statistics
 from functools import cache
 
 import pytest
@@ -8,6 +10,7 @@ import torch
 from cells import cell
 from prose import says
 
+from browser import ROOT
 from pieces import masks
 from pieces.attention import MultiHeadAttention
 from pieces.book import measured, scientific
@@ -33,6 +36,7 @@ from pieces.positions import (
     alibi_slopes,
 )
 from pieces.trained import load
+from pieces.widgets import PositionWaves
 
 NAME = "12_positional_encoding"
 PLACE = torch.arange(8)
@@ -249,7 +253,16 @@ def test_a_late_query_in_sixteen_bits():
     assert rows["−m (i − j), T = 2,048"] == ["128", "128"]
     float16, bfloat16 = rows["m j, T = 2,048"]
     assert int(float16) < 128
-    says(NAME, f"bfloat16 tells only {bfloat16} places apart among the 128 nearest keys")
+    says(NAME, f"in bfloat16 it tells only {bfloat16} places apart among the 128 nearest keys")
+
+
+def test_the_longest_wave_comes_near_its_bound_in_wide_codes():
+    last = {D: 2 * math.pi * 10_000 ** ((D - 2) / D) for D in (32, 512)}
+    says(
+        NAME,
+        f"the last one is {last[32]:,.0f} for the 32 columns of the picture and {last[512]:,.0f}",
+    )
+    assert PositionWaves().d == 32
 
 
 def _at(kind, scheme, words):
@@ -324,7 +337,12 @@ def test_slower_clocks_help_behind_and_cost_before(read):
         f"and YaRN's at {early['YaRN']:.2f}, where the model as trained is at "
         f"{early['as trained']:.2f}.",
     )
-    assert min(early["linear"], behind["linear"]) > 1
+    for name in set(read) - {"as trained", "linear"}:
+        assert early[name] > early["as trained"]
+        assert behind[name] < behind["as trained"]
+    for first in range(1, 512, 16):
+        stretch = first, first + 15
+        assert _mean(read["linear"], *stretch) > _mean(read["as trained"], *stretch)
     late = min(_mean(excess, 385, 512) for excess in read.values())
     says(NAME, f"385 to 512, all of them are at least {math.floor(100 * late) / 100} above")
     assert "factor=2, trained=128, texts=40" in cell(NAME, "beyond.clocks(")
@@ -351,7 +369,13 @@ def test_yarn_in_the_small_models():
     worse = {f: (median[f, "yarn"] > median[f, "unscaled"]).tolist() for f in ("2", "8")}
     assert worse["8"] == [words <= 128 for words in record["lengths"]]
     assert worse["2"] == [words <= 48 for words in record["lengths"]]
-    yarn, plain = (median["8", name][1] for name in ("yarn", "unscaled"))
+    runs = json.loads((ROOT / "experiments/records/rotary_scaling.json").read_text("utf-8"))["runs"]
+    yarn, plain = (  # all digits: those of the package are rounded already
+        statistics.median(
+            run["excess"][1] for run in runs if run["scaling"] == name and run["factor"] in (1, 8)
+        )
+        for name in ("yarn", "unscaled")
+    )
     says(NAME, f"{yarn:.2f} instead of {plain:.2f} nats in words 17 to 32")
 
 

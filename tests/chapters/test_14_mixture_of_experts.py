@@ -256,10 +256,13 @@ def test_balance_with_one_visit_and_with_two():
 
 
 def test_who_leads_at_the_start_and_who_at_the_end():
-    places, last = [], []
+    places, last, kept = [], [], []
     for run in figures.runs_of(8, 1, 0.0):
         peaks = [max(point[1]) for point in run["load"]]
         assert max(peaks) > 800 > peaks[-1] + 100
+        second = [point[1] for point in run["load"]]
+        leader = second[peaks.index(max(peaks))].index(max(peaks))
+        kept.append(second[-1][leader] / 10)
         layer = [point[0] for point in run["load"]]
         best = layer[-1].index(max(layer[-1]))
         places.append(sorted(layer[0], reverse=True).index(layer[0][best]) + 1)
@@ -267,6 +270,8 @@ def test_who_leads_at_the_start_and_who_at_the_end():
         last.append(8 * (len(ahead) - ahead[::-1].index(False)))
     assert sorted(places) == [1, 3, 4]
     says(NAME, f"yet by step {max(last)} it was ahead for good")
+    low, middle, high = (f"{share:.0f}" for share in sorted(kept))
+    says(NAME, f"down to {low} and {middle} %", f"in the third it ended with {high} %.")
 
 
 def test_the_start_of_a_collapse_by_a_new_seed():

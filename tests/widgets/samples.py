@@ -29,3 +29,11 @@ def example(name: str, **more):
     One that cannot be made without arguments has an `example` in its samples.
     """
     return getattr(beside(name, "samples"), "example", getattr(pieces.widgets, name))(**more)
+
+
+def brief(name: str):
+    """Return the example that is drawn soonest: `BRIEF` in its samples has its arguments.
+
+    For tests that draw it hundreds of times, and ask nothing of how much there is to see.
+    """
+    return example(name, **getattr(beside(name, "samples"), "BRIEF", {}))

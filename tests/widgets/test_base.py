@@ -7,7 +7,7 @@ import math
 import re
 
 import pytest
-from samples import NAMES, example
+from samples import NAMES, brief, example
 
 import pieces.widgets
 from axe import OF_COLOUR, violations
@@ -136,10 +136,16 @@ class TestPython:
 
     @pytest.mark.parametrize("module", MODULES)
     def test_a_module_needs_nothing_from_elsewhere(self, module):
-        text = re.sub(r"/\*.*?\*/", "", inlined(module), flags=re.S)  # comments name types
-        assert not imports(text, module)
-        assert not re.search(r"""(?:from\s+|import\s*\(?\s*)["'](?!data:)""", text)
+        text = re.sub(r"/\*.*?\*/", "", source_of(module), flags=re.S)  # comments name types
+        asked = re.findall(r"""(?:\bfrom\s+|\bimport\s*\(?\s*)["'](.*?)["']""", text)
+        assert len(asked) == len(imports(text, module)), "each one is a module of the house"
+        assert set(imports(text, module)) <= set(MODULES)
         assert "innerHTML" not in text, "typed text is only ever text"
+
+    def test_what_is_inlined_asks_for_nothing(self):
+        text = inlined("head_splitter/head_splitter")
+        assert imports(source_of("head_splitter/head_splitter"), "head_splitter/head_splitter")
+        assert not re.search(r"""(?:\bfrom\s+|\bimport\s*\(?\s*)["'](?!data:)""", text)
 
     @pytest.mark.parametrize("name", NAMES)
     def test_a_notebook_gets_each_module_once(self, name):
@@ -266,13 +272,14 @@ class TestAlone:
     @pytest.mark.parametrize("name", NAMES)
     def test_every_control_by_mouse_and_by_keyboard(self, bench, name):
         for hand in (press, click):
-            widget = example(name)
+            widget = brief(name)
             with bench.show(widget) as page:
                 found = visible(page, ".p-controls :is(input, select, button):enabled")
+                after = seen(page, widget)
                 for control in found:
                     if control.is_disabled() or control.get_attribute("aria-current") == "step":
                         continue  # the first or last step, or the one that stands already
-                    before = seen(page, widget)
+                    before = after
                     hand(control)
                     what = control.evaluate(
                         "(c) => (c.closest('.p-control, .p-stepper') ?? c).innerText"
@@ -282,6 +289,7 @@ class TestAlone:
                     assert after[1] != before[1], f"{hand.__name__} {what}: no picture"
                     if control.get_attribute("aria-label") == "Pause":
                         control.click()  # what plays on would answer for the next control
+                        after = seen(page, widget)
                 assert page.record.errors == []
 
     @pytest.mark.parametrize("name", NAMES)
@@ -353,7 +361,7 @@ class TestBadState:
     def test_saved_values_never_blank_it(self, bench, name, part):
         """Each trait of a widget is spoiled, each in another way, until all had all values."""
         turns = iter(range(part, len(BAD), 3))
-        widgets = [example(name) for _ in range(part, len(BAD), 3)]
+        widgets = [brief(name) for _ in range(part, len(BAD), 3)]
 
         def spoil(saved):
             turn = next(turns)
@@ -365,21 +373,21 @@ class TestBadState:
 
     @pytest.mark.parametrize("name", NAMES)
     def test_a_missing_value_never_blanks_it(self, bench, name):
-        widgets = [example(name) for _ in traits_of(name)]
+        widgets = [brief(name) for _ in traits_of(name)]
         missing = iter(traits_of(name))
         with bench.show(
-            *widgets, example(name), change=lambda s: s.pop(next(missing, "_"), 0)
+            *widgets, brief(name), change=lambda s: s.pop(next(missing, "_"), 0)
         ) as page:
             stands(page, len(widgets) + 1)
         with bench.show(
-            example(name), change=lambda s: [s.pop(t, 0) for t in traits_of(name)]
+            brief(name), change=lambda s: [s.pop(t, 0) for t in traits_of(name)]
         ) as page:
             stands(page)
 
     @pytest.mark.usefixtures("unchecked")
     @pytest.mark.parametrize("name", NAMES)
     def test_a_live_value_never_blanks_it(self, bench, name):
-        widget = example(name)
+        widget = brief(name)
         with bench.show(widget, height=A_SLIT) as page:
             original, good = seen(page, widget)
             for trait in traits_of(name):

@@ -2,7 +2,7 @@
 
     llama = load("stories_llama")
     logits = llama.model(llama.task.encode("one day , Tom")[None])
-    llama.record.loss - llama.record.floor      how far from the best possible, nats a token
+    llama.record.loss - llama.record.floor      how far above the loss of the true probabilities
 
     shipped     the models by name
     file        a model as one file

@@ -26,7 +26,7 @@ class RunRecord(dict[str, Any]):
     """What is known of a run: ``record["loss"]``, or ``record.loss``.
 
     seed; steps: all that were taken, and parts: how many at which learning rate; loss: held out, of
-    the weights as shipped, in nats a token; floor: that of the best possible model; and more, which
+    the weights as shipped, in nats a token; floor: that of the true probabilities; and more, which
     ``list(record)`` names.
     """
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 import torch
+from oracle import check, recorded
 from trials import trials
 
 from browser import PAINTED, picture, put, state
@@ -417,6 +418,20 @@ class TestTouchingPictures:
                 board.press(key)
             assert state(page, explorer)["source"] == 2
             assert "“2” is known at 5 of 6 places" in page.locator(".p-flow").inner_text()
+
+    def test_a_source_set_from_outside_is_followed_at_once(self, bench):
+        """By Python, and by a link in the text: the leak of the chapter, and back again."""
+        window = {"kind": "sliding_window", "window": 3, "flips": [], "source": 1}
+        explorer = MaskExplorer(T=6, view="layers", layers=2, **window)
+        with recorded(bench, explorer) as page:
+            for traits in (
+                {"flips": [[1, 5]], "source": 6},
+                {"flips": [], "kind": "causal", "source": 1},
+                window | {"source": 3},
+                {"source": 0},
+            ):
+                put(page, explorer, **traits)
+                check(page, explorer)
 
     def test_a_phone_shows_one_grid_with_tabs(self, bench):
         explorer = MaskExplorer(T=6)

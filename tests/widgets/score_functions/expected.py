@@ -213,6 +213,9 @@ def score_sentence(root, s, query, keys, raw, weights, names):
         right(says(found[1], float(weights.max()), 2), said)
     if found := re.search(r"√K\s=\s([\d.]+)", said):
         right(says(found[1], s["K"] ** 0.5, 1), said)
+    if found := re.search(r"matrix: .* about ([\d.]+) in size", said):
+        W, U, _ = layers(s["K"])
+        right(says(found[1], float((W.T @ U).norm()), 1), said)
     each = weights * len(names)
     average = 0.8 <= float(each.min()) and float(each.max()) <= 1.2
     right(not average or "plain average" in said or "takes everything" in said, said)

@@ -29,7 +29,9 @@ SEEN = """(root) => {
     columns: [...picture.querySelectorAll(".w-column")].map((g) => ({
       t: Number(g.dataset.t), x: numbers(g.getAttribute("transform"))[0],
       followed: g.classList.contains("w-followed"), word: g.lastElementChild.textContent,
-      pipe: widths(g.querySelector(".w-pipe")), ghost: widths(g.querySelector(".w-pipe-ghost")),
+      turned: g.lastElementChild.hasAttribute("transform"), pipe: widths(g.querySelector(".w-pipe")),
+      climbs: path(g.querySelector(".w-pipe")).split("Z").filter(Boolean).map((stretch) =>
+        numbers(stretch).filter((_, n) => n % 2 === 1)), ghost: widths(g.querySelector(".w-pipe-ghost")),
       faint: [...g.querySelectorAll(".w-faint-wires")].map((one) =>
         [...path(one).matchAll(/M(-?[\\d.]+) /g)].map((found) => Number(found[1]))),
       lensY: [...g.querySelectorAll(".w-lens")].map((text) => (shown(text) ? Number(text.getAttribute("y")) : null)),
@@ -41,12 +43,14 @@ SEEN = """(root) => {
       lights: [".w-bright", ".w-dim"].map((kind) => [...g.querySelectorAll(kind)].map((one) =>
         (path(one).match(/M/g) ?? []).length)),
       bar: Number(g.querySelector(".w-bar").getAttribute("height")),
+      sides: [".w-bar", ".w-was"].map((kind) => g.querySelector(kind)).filter(shown).map((one) =>
+        ["x", "width"].map((name) => Number(one.getAttribute(name)))),
       was: shown(g.querySelector(".w-was")) ? Number(g.querySelector(".w-was").getAttribute("height")) : null,
       guess: shown(g.querySelector(".w-guess")) ? g.querySelector(".w-guess").textContent : null })),
     wires: [...picture.querySelectorAll(".w-wires path")].map((one) => ({ head: one.dataset.head,
       word: Number(one.dataset.word), x: numbers(one.getAttribute("transform"))[0], dx: numbers(path(one))[0],
       wide: Number(one.getAttribute("stroke-width")) })),
-    names: [...picture.querySelectorAll(".w-wire-names text")].map((one) => [one.textContent, Number(one.getAttribute("x"))]),
+    names: [...picture.querySelectorAll(".w-wire-names text")].map((one) => [one.textContent, ...["x", "y"].map((name) => Number(one.getAttribute(name)))]),
     next: [...root.querySelectorAll(".w-next-row")].map((row) => ({
       word: row.querySelector(".w-next-word").textContent, p: row.querySelector(".w-next-p").textContent,
       truth: row.querySelector(".w-next-true").textContent, bar: parseFloat(row.querySelector("i").style.width),
@@ -65,6 +69,8 @@ SEEN = """(root) => {
       one.textContent), bars: [...root.querySelectorAll("[data-trait=bars] option")].map((one) => one.textContent),
     counts: [...root.querySelectorAll(".w-count")].map((one) => (one.hidden ? null : [one.textContent, down(one)])),
     behind: ["x", "width"].map((name) => Number(picture.querySelector(".w-behind").getAttribute(name))),
+    untrue: root.querySelector(".w-next-key").classList.contains("w-untrue"),
+    playAt: root.querySelector(".p-play-at").textContent,
     after: root.querySelector(".w-next-title").textContent };
 }"""  # fmt: skip
 
@@ -98,9 +104,12 @@ def inner(name, ids, off):
     return values, strips, [lens(model, values[key], off).softmax(-1) for key in strips]
 
 
-def alike(shown, word):
-    """A word that is too long for its column ends in an ellipsis."""
-    return shown == word or (shown.endswith("…") and word.startswith(shown[:-1]))
+def alike(shown, word, room=None):
+    """A word that is too long for its column ends in an ellipsis: only then, and as late as it can."""
+    if shown == word:
+        return True
+    fills = room is None or (4 * len(word) > room - 6 and len(shown) >= max(2, (room - 10) // 4))
+    return shown.endswith("…") and word.startswith(shown[:-1]) and fills
 
 
 def state_of(s):
@@ -136,6 +145,11 @@ def whole_model(root, s):
     drawn = read_out(root, SEEN)
     was = state["was"]
     right(drawn["after"] == f"After “{state['words'][t]}”", drawn["after"])
+    right(drawn["untrue"] == (state["truth"] is None), f"the key of the truth: {drawn['untrue']}")
+    step = ["words", *state["strips"], "norm", "next"][s["step"] - 1]
+    names = {"words": "the words", "norm": "final norm", "next": "next word", "embedding": step}
+    name = names.get(step) or called(step)
+    right(drawn["playAt"] == name, f"the player stands at {drawn['playAt']}, not {name}")
     next_words(drawn["next"], s, p[t], None if was is None else was[t], state["truth"], vocabulary)
     target = vocabulary.index(s["target"]) if s["target"] in vocabulary else int(p[t].argmax())
     counted = votes(state["model"], state["values"], target, t, state["off"])
@@ -185,6 +199,10 @@ def one_layer(drawn, s, state):
 def marks(drawn, state):
     """What the followed word would say at each strip: the word, its share, and what it was with all parts on."""
     vocabulary, word = state["vocabulary"], state["words"][state["t"]]
+    shown = [n for n, mark in enumerate(drawn["marks"]) if mark]
+    wide = list(range(len(state["strips"]) - 1))  # at the last, the next word itself is told
+    of_layer = 1 + len(state["strips"]) // state["model"].config.n_layers
+    right(len(shown) == of_layer if drawn["phone"] else shown == wide, f"told at {shown}")
     for n, mark in enumerate(drawn["marks"]):
         if not mark:
             continue
@@ -260,13 +278,21 @@ def columns(drawn, s, state):
     shown = [n for n, mark in enumerate(drawn["columns"][0]["lens"]) if mark is not None]
     for c in drawn["columns"]:
         at, name = c["t"], vocabulary[ids[c["t"]]]
-        right(alike(c["word"], name), f"word {at}: {c['word']}, not {name}")
+        right(
+            alike(c["word"], name, None if c["turned"] else each),
+            f"word {at}: {c['word']}, not {name}",
+        )
         right(c["followed"] == (at == state["t"]), f"{name} is followed: {c['followed']}")
         if not drawn["phone"]:
             pipes(c, state, name, half)
         right(abs(c["bar"] - tall * float(p.values[at])) < 0.1, f"the bar of {name}")
+        middles = [left_ + across / 2 for left_, across in c["sides"]]
+        right(all(abs(middle) < 0.02 for middle in middles), f"bars of {name} about {middles}")
         guess = vocabulary[int(p.indices[at])]
-        right(c["guess"] is None or alike(c["guess"], guess), f"{name}: {c['guess']}, not {guess}")
+        right(
+            c["guess"] is None or alike(c["guess"], guess, each),
+            f"{name}: {c['guess']}, not {guess}",
+        )
         other = before is not None and int(was.indices[at]) != int(p.indices[at])
         right(c["changed"] == other, f"{name}: another guess, {c['changed']}")
         moved = 0 if before is None else abs(float(was.values[at] - p.values[at])) + other
@@ -278,7 +304,7 @@ def columns(drawn, s, state):
             right(abs(c["was"] - tall * float(was.values[at])) < 0.1, f"{name} was {c['was']} high")
         for n in shown:
             word = vocabulary[int(seen[n][at].argmax())]
-            right(alike(c["lens"][n], word), f"{name}, strip {n}: {c['lens'][n]}, not {word}")
+            right(alike(c["lens"][n], word, each), f"{name}, strip {n}: {c['lens'][n]}, not {word}")
             right(c["same"][n] == (word == guess), f"{name}, strip {n}: {word} as the guess")
             if drawn["marks"][n] and not drawn["phone"]:
                 below = c["lensY"][n] - drawn["marks"][n]["y"]
@@ -295,6 +321,11 @@ def pipes(c, state, name, half):
         wanted = max(half(size[max(0, n - 1)]), half(size[n]))
         right(abs(wide - wanted) < 0.12, f"{name}, stretch {n}: {wide} px, not {wanted}")
     right(len(c["pipe"]) == len(strips), f"{len(c['pipe'])} stretches")
+    tops = [min(climb) for climb in c["climbs"]]
+    right(tops == sorted(tops, reverse=True), f"{name}: a pipe with tops at {tops}")
+    for climb in c["climbs"]:
+        up, down = climb[: len(climb) // 2], climb[len(climb) // 2 :]
+        right(up == sorted(up, reverse=True) and down == up[::-1], f"{name}: a pipe along {climb}")
     if state["before"] is None:
         right(c["ghost"] == [], "a ghost of nothing")
         return
@@ -429,10 +460,21 @@ def wires(drawn, s, state):
         start = wire["x"] + wire["dx"] if j != t else x[t]
         right(abs(wire["x"] - x[t]) < 0.2 and abs(start - x[j]) < 0.3, f"{head}: from {start}")
     named = sorted((head, x[j]) for (head, j), weight in wanted.items() if weight >= 0.3)
-    told = sorted((head, at) for head, at in drawn["names"])
+    told = sorted((head, at) for head, at, _ in drawn["names"])
+    within_bands(drawn, state)
     right([head for head, _ in told] == [head for head, _ in named]
           and all(abs(a - b) < 0.3 for (_, a), (_, b) in zip(told, named, strict=True)),
           f"named {told}, not {named}")  # fmt: skip
+
+
+def within_bands(drawn, state):
+    """The name of a wire stands in the band of its own layer's attention."""
+    places = drawn["columns"][0]["lensY"]
+    for head, _, y in drawn["names"]:
+        n = state["strips"].index(f"layer.{head.split('.')[0]}.attention")
+        above, below = places[n], places[n - 1]
+        right(above is None or above < y, f"{head} at {y}, over its band, which begins at {above}")
+        right(below is None or y < below, f"{head} at {y}, below its band, which ends at {below}")
 
 
 def rows(drawn, s, counted, model):

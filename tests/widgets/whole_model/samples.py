@@ -30,6 +30,7 @@ def tried(page):
 
 
 SHORT = "Lily had a red ball . She took the"
+BRIEF = {"text": "Lily had a"}
 TYPED = "One sunny day, Lily found a red ball. She"  # "bell" is a word as well
 # A widget, and what a reader does with it.
 PICTURES = {
@@ -47,6 +48,14 @@ PICTURES = {
     "whole query": (
         lambda: WholeModel(text=SHORT, part="layer.2.head.4"),
         cell("queries", "ArrowDown", "ArrowDown", "ArrowRight"),
+    ),
+    "whole query, turned": (
+        lambda: WholeModel(text=SHORT, part="layer.2.head.4"),
+        cell("queries", "ArrowDown", "ArrowDown", "ArrowDown", "End"),
+    ),
+    "whole key": (
+        lambda: WholeModel(text=SHORT, part="layer.2.head.4", off=["layer.2.head.4"]),
+        cell("keys", *["ArrowDown"] * 3, "ArrowRight", "ArrowRight"),
     ),
     "whole output": (
         lambda: WholeModel(text=SHORT, part="layer.2.head.4"),

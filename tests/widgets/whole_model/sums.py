@@ -261,6 +261,7 @@ def of_units(drawn, charts, s, state):
     names = [str(n + 1) for n in order.tolist()]
     same_map(chart, units[:, order].tolist(), rows=words, columns=names, digits=0, **framed)
     right(drawn["title"] == f"Feed-forward {layer}", drawn["title"])
+    beside_layers(drawn, state, layer)
     told = re.fullmatch(rf"Unit {layer}\.(\d+) at “(.*)”", drawn["headline"])
     right(told and int(told[1]) - 1 in order.tolist(), drawn["headline"])
     unit = int(told[1]) - 1
@@ -271,6 +272,13 @@ def of_units(drawn, charts, s, state):
         names = [f"“{state['vocabulary'][pair[0]]}”" for pair in known["words"][:3]]
         said = f"In 200 stories it opened widest at {', '.join(names[:-1])} and {names[-1]}."
         right(drawn["lines"][-1] == said, f"{drawn['lines'][-1]}, not {said}")
+
+
+def beside_layers(drawn, state, layer):
+    """The same part of the other layers can be opened at once."""
+    wanted = [[str(n), f"Open {called(f'layer.{n}.feed_forward')}", str(n == layer).lower()]
+              for n in range(1, state["model"].config.n_layers + 1)]  # fmt: skip
+    right(drawn["others"] == wanted, f"beside it {drawn['others']}, not {wanted}")
 
 
 def of_unit(drawn, state, layer, i, unit):
@@ -349,7 +357,9 @@ def routed(drawn, charts, s, state):
         right(drawn["lines"][0] == said, drawn["lines"][0])
     title = f"Expert {layer}.{asked}" if asked else f"Experts of layer {layer}"
     right(drawn["title"] == title, f"{drawn['title']}, not {title}")
-    if asked:
+    if not asked:
+        beside_layers(drawn, state, int(layer))
+    else:
         beside = [[f"E {e}", f"Open expert {layer}.{e}", str(e == asked).lower()] for e in names]
         right(drawn["others"] == beside, f"beside it {drawn['others']}")
 
@@ -378,6 +388,11 @@ def of_stream(drawn, charts, s, state):
             own = float(p[state["vocabulary"].index(word)])
             right(abs(own - best) < 1e-5 and abs(bar - 100 * own) < 0.06 and told in shares(own), f"{word}: {own}, {told}")  # fmt: skip
     right(drawn["headline"] == f"After {called(strips[n])}", drawn["headline"])
+    beside = [["E", "Open the embedding", str(n == 0).lower()]]
+    for at, name in enumerate(strips[1:], 1):
+        label = f"{name.split('.')[1]}{'A' if name.endswith('attention') else 'F'}"
+        beside.append([label, f"Open {called(f'{name}.path')}", str(at == n).lower()])
+    right(drawn["others"] == beside, f"beside it {drawn['others']}, not {beside}")
     stream = [state["size"](name) for name in strips]
     lines = drawn["lines"]
     if n:

@@ -1,6 +1,7 @@
 """WholeModel by its controls, as a reader would: what it draws is held against torch."""
 
 import re
+from contextlib import ExitStack
 
 import pytest
 from oracle import check, recorded
@@ -71,6 +72,8 @@ STATES = {
     "attention out": {"off": ["layer.1.attention", "positions"]},
     "no path, no norm": {"off": ["layer.2.feed_forward.path", "norm"], "word": 5},
     "an expert out": {"model_name": "stories_moe", "off": ["layer.1.expert.2"]},
+    "a silent head opened": {"part": "layer.2.head.4", "off": ["layer.2.head.4", "layer.1.attention"]},
+    "a silent layer's head": {"part": "layer.1.head.2", "off": ["layer.1.attention"]},
     "a head opened": {"part": "layer.2.head.4"}, "a middle word's head": {"part": "layer.1.head.1", "word": 9},
     "units opened": {"part": "layer.3.feed_forward"}, "votes opened": {"part": "next word"},
     "an early word's head": {"part": "layer.1.head.1", "word": 2},
@@ -80,24 +83,33 @@ STATES = {
 }  # fmt: skip
 
 
+def model_of(traits):
+    return traits.get("model_name", WholeModel.models[0])
+
+
 @pytest.fixture(scope="module")
-def shown(bench, request):
-    """A model at one width, for all its states; and its traits as they came."""
-    name, width = request.param
-    widget = WholeModel(model_name=name)
-    plain = {trait: getattr(widget, trait) for trait in set().union(*STATES.values())}
-    with recorded(bench, widget, width=width) as page:
-        yield page, widget, plain
+def shown(bench):
+    """Open a model at one width, once for all its states that follow; with its traits as they came."""
+    stands = {}
+    with ExitStack() as pages:
+
+        def opened(name, width):
+            if (name, width) not in stands:
+                pages.close()
+                stands.clear()
+                widget = WholeModel(model_name=name)
+                plain = {trait: getattr(widget, trait) for trait in set().union(*STATES.values())}
+                page = pages.enter_context(recorded(bench, widget, width=width))
+                stands[name, width] = page, widget, plain
+            return stands[name, width]
+
+        yield opened
 
 
-@pytest.mark.parametrize(
-    ("shown", "name"),
-    [pytest.param((traits.get("model_name", "stories_llama"), width), name, id=f"{width}-{name}")
-     for width in (1280, 390) for name, traits in STATES.items()],
-    indirect=["shown"],
-)  # fmt: skip
-def test_draws_what_torch_says(shown, name):
-    page, widget, plain = shown
+@pytest.mark.parametrize("name", sorted(STATES, key=lambda name: model_of(STATES[name])))
+@pytest.mark.parametrize("width", [1280, 390])
+def test_draws_what_torch_says(shown, width, name):
+    page, widget, plain = shown(model_of(STATES[name]), width)
     put(page, widget, **(plain | STATES[name]))
     check(page, widget)
     assert page.record.errors == []
@@ -187,6 +199,29 @@ class TestHands:
             assert page.evaluate(focus) == "layer.1.head.2"
             check(page, widget)
 
+    def test_the_pointer_at_a_head_leaves_its_layer_these_wires_alone(self, bench):
+        widget = WholeModel(text=SHORT)
+        heads = "(all) => [...new Set(all.map((one) => one.dataset.head))].sort()"
+        with recorded(bench, widget) as page:
+            wires = page.locator(".w-wires path")
+            before = wires.evaluate_all(heads)
+            for head in ("1.2", "2.4"):
+                layer, n = head.split(".")
+                assert {one for one in before if one[0] == layer} > {head}
+                page.locator(f'[data-name="layer.{layer}.head.{n}"] .w-part-open').hover()
+                others = [one for one in before if one[0] != layer]
+                assert wires.evaluate_all(heads) == sorted([*others, head])
+            page.mouse.move(2, 2)
+            check(page, widget)
+
+    def test_another_first_word_has_wires_of_its_own(self, bench):
+        widget = WholeModel(text="Lily had a red ball. She took the")
+        with recorded(bench, widget) as page:
+            check(page, widget)
+            put(page, widget, text="Anna had a red ball. She took the")
+            assert state(page, widget)["computed"] == 9
+            check(page, widget)
+
     def test_a_pressed_word_has_its_votes(self, bench):
         widget = WholeModel()
         with recorded(bench, widget) as page:
@@ -261,6 +296,24 @@ def test_it_is_played_part_by_part(bench):
         assert state(page, widget)["step"] == 0
         assert page.locator(".w-next-list").is_visible()
         check(page, widget)
+
+
+def test_the_last_step_names_the_two_likeliest_words(bench):
+    widget = WholeModel(text=SHORT, step=9)
+    _model, names, task = shipped("stories_llama")
+    ids = tuple(task.encode(SHORT).tolist())
+    p = inner("stories_llama", ids, ())[0]["logits"][-1].softmax(-1)
+    first, second = (f"“{names[n]}” {percent(float(p[n]))}" for n in p.topk(2).indices.tolist())
+    with recorded(bench, widget) as page:
+        moving(page)
+        page.evaluate(
+            "window.told = new Set(); new MutationObserver(() => told.add(document.querySelector('.p-say').innerText))"
+            ".observe(document.querySelector('.p-say'), { childList: true, subtree: true, characterData: true })"
+        )
+        page.locator(".p-player").get_by_role("button", name="Step on").click()
+        page.wait_for_function("document.querySelector('.p-say').innerText.includes('best guess')")
+        told = [one for one in page.evaluate("[...told]") if one.startswith("Its direction")]
+        assert [one.split(": ")[1].split(".")[0] for one in told] == [f"{first} and {second}"]
 
 
 def test_a_step_that_was_asked_for_is_shown(bench):
@@ -346,7 +399,9 @@ def test_a_part_that_changes_little_says_so(bench, off):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_part_opens(bench, name):
+    """What it then shows is compared for one layer of each model, each time another one."""
     widget = WholeModel(model_name=name, text=SHORT)
+    own = f"layer.{1 + MODELS.index(name)}."
     with recorded(bench, widget) as page:
         titles = set()
         names = [*parts(load(name).model), "next word", "embedding"]
@@ -354,7 +409,8 @@ def test_every_part_opens(bench, name):
             put(page, widget, part=part)
             titles.add(page.locator(".w-open-title").inner_text())
             assert page.locator(".pieces[data-stale]").count() == 0, part
-            check(page, widget)
+            if part.startswith(own) or not part.startswith("layer."):
+                check(page, widget)
         assert page.record.errors == []
         assert len(titles) == len(names), "each has a name of its own"
 
@@ -475,6 +531,24 @@ def test_each_part_says_what_it_is_for(bench):
             assert not any("undefined" in title for title in titles)
 
 
+def test_no_part_stands_on_another_or_on_the_words(bench):
+    boxes = """(all) => all.map((one) => [one.dataset.name, ...["left", "right", "top", "bottom"].map((side) =>
+      one.getBoundingClientRect()[side])])"""
+    for name in MODELS:
+        with bench.show(WholeModel(model_name=name, text=SHORT)) as page:
+            picture = page.locator(".w-column").last.bounding_box()
+            found = page.locator(".w-part:visible").evaluate_all(boxes)
+            assert len(found) == len(parts(load(name).model)) + 2
+            for at, (part, left, right, top, bottom) in enumerate(found):
+                if re.search(r"head|expert", part):
+                    assert left >= picture["x"] + picture["width"] - 2, part
+                for other, left2, right2, top2, bottom2 in found[at + 1 :]:
+                    beside = min(right, right2) - max(left, left2) <= 3
+                    assert beside or min(bottom, bottom2) - max(top, top2) <= 3, (
+                        f"{part} on {other}"
+                    )
+
+
 def test_the_picture_is_told_as_a_slider_over_words(bench):
     with bench.show(WholeModel(text=SHORT)) as page:
         picture = page.get_by_role("slider", name="The model")
@@ -501,6 +575,21 @@ class TestPhone:
             page.locator('[data-part="layer.3.head.1"]').tap()
             assert state(page, widget)["off"] == ["layer.3.head.1"]
             check(page, widget)
+
+    def test_the_text_stands_above_the_picture_and_the_sentence_below(self, bench):
+        with bench.show(WholeModel(), width=390) as page:
+            tops = [
+                page.locator(one).bounding_box()["y"]
+                for one in ("textarea", ".w-picture", ".p-say")
+            ]
+            assert tops == sorted(tops)
+            page.set_viewport_size({"width": 1280, "height": 900})
+            page.wait_for_timeout(300)
+            tops = [
+                page.locator(one).bounding_box()["y"]
+                for one in (".w-picture", "textarea", ".p-say")
+            ]
+            assert tops == sorted(tops)
 
     def test_what_is_opened_is_led_to(self, bench):
         with bench.show(WholeModel(), width=390, height=600, touch=True) as page:

@@ -115,6 +115,7 @@ def coarse(lengths: Sequence[int] = (128, 2048), nearest: int = 128, heads: int 
     return table(
         rows,
         ["bias", "float16", "its steps", "bfloat16", "its steps"],
-        caption=f"The {nearest} nearest keys of the last query: how many different biases they "
-        f"get, and the steps from key to key, which should all be {m:.2f}",
+        caption=f"The steepest of {heads} heads, and the {nearest} nearest keys of the last query: "
+        "how many different biases they get, and the steps from key to key, which should all be "
+        f"{m:.2f}",
     )

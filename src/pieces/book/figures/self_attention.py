@@ -47,8 +47,8 @@ def likeness_or_length(sizes: Sequence[int] = (2, 4, 16, 64, 256, 1024), seeds: 
     plot.show(
         fig,
         alt="Share of draws in which dot product and cosine choose different keys. With plain keys "
-        f"it falls from {ends[0][0]} to {ends[1][0]} as vectors get longer; with keys of uneven "
-        f"length from {ends[0][1]} to {ends[1][1]}.",
+        f"it falls from {ends[0][0]} at {sizes[0]} numbers to {ends[1][0]} at {sizes[-1]}; with "
+        f"keys of uneven length from {ends[0][1]} to {ends[1][1]}.",
     )
 
 

@@ -145,5 +145,5 @@ def where_they_look(models: dict[str, Writer], text: Tensor, task: Stories, T: i
         fig,
         alt="Attention weights over the first twelve words of a story. With the causal mask they "
         "lie on and below the diagonal. Without a mask most weight lies just above the "
-        "diagonal: each word looks at the word on its right.",
+        "diagonal: nearly every word looks at the word on its right.",
     )

@@ -23,7 +23,7 @@ const WORDS = {
       + "Keys and values have the same shape.",
     ({ H, K, D }) => (H === 1 ? "One head keeps the row whole."
       : `The ${D} numbers of a row are cut into ${H} heads of ${K}. `
-      + "Nothing moves in memory; only the shape changes."),
+      + "Nothing moves in memory; only the shape and the strides change."),
     ({ B, H, T, K }) => "The axis of the heads comes before that of the tokens: "
       + (B * H === 1 ? `one table of ${T} × ${K}.`
         : `${B * H} tables of ${T} × ${K}, and a matrix product treats each one alone.`),

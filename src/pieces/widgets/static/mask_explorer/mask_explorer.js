@@ -155,15 +155,15 @@ function render({ model, el }) {
     const [through, meant] = [mask, plain].map((one) => masks.reaches(one, s.T));
     now = { ...s, mask, leaks: later(mask, plain), reach: through[s.layers],
       weights: maskedSoftmax(matrix(s.T, s.T, (i, j) => draws[i * most + j]), mask) };
+    // Both at once: between two picks the first would take back what the second is to set.
+    const picked = { row: s.token ? s.token - 1 : null, token: s.source ? s.source - 1 : null };
+    const { row: chosen, token: followed } = selection.picked;
+    if (chosen !== picked.row || followed !== picked.token) selection.pick(picked);
     const at = source();
     now.known = through.map((m) => m.map((row) => row[at]));
     const needs = inForce(s).flatMap((kind) => NEEDS[kind]);
     for (const [trait, control] of Object.entries(own)) control.show(needs.includes(trait));
     view.root.dataset.view = s.view;
-    // Both at once: between two picks the first would take back what the second is to set.
-    const picked = { row: s.token ? s.token - 1 : null, token: s.source ? s.source - 1 : null };
-    const { row: chosen, token: followed } = selection.picked;
-    if (chosen !== picked.row || followed !== picked.token) selection.pick(picked);
 
     drawing = true;
     const titles = { rows: s.tokens, columns: s.tokens, largest: LARGEST };

@@ -10,7 +10,7 @@ import { DRAWS, HIDDEN, SIZES, spreadOf } from "./draws.js";
 import { lights } from "./light.js";
 import { EDGE, plane } from "../kit/plane.js";
 import { comparison } from "./score_comparison.js";
-import { makeWorld, SCORE } from "./score_world.js";
+import { bilinearSpread, makeWorld, SCORE } from "./score_world.js";
 import { shade } from "./shade.js";
 import { entropy, inner, jacobianNorm, norm, softmax } from "../twin/twin.js";
 
@@ -37,8 +37,8 @@ const WORDS = {
     scaled_dot: ({ root }) => `Divided by ${root}, scores of random vectors stay about 1 in size.`,
     additive: ({ bound }) =>
       `tanh keeps every score within ±${format(bound, 1)}. W, U and v are random here.`,
-    bilinear: () => `Two random projections to ${HIDDEN} numbers make its matrix: `
-      + `scores of random vectors are about √${HIDDEN}\u00a0=\u00a04 in size.`,
+    bilinear: ({ spread }) => `Two random projections to ${HIDDEN} numbers make its matrix: `
+      + `with it, scores of random vectors are about ${format(spread(), 1)} in size.`,
   },
 };
 const KINDS = Object.keys(WORDS.kinds);
@@ -225,7 +225,7 @@ function sentence({ s, keys, query, names, now, layers }) {
   const root = `√K\u00a0=\u00a0${format(Math.sqrt(s.K), 1)}`;
   const bound = layers.v.reduce((sum, x) => sum + Math.abs(x), 0);
   const hush = away ? WORDS.silenced(names[longest], now.raw[longest]) : "";
-  return first + hush + WORDS.why[s.kind]({ root, bound });
+  return first + hush + WORDS.why[s.kind]({ root, bound, spread: () => bilinearSpread(layers) });
 }
 
 export default guard(render);

@@ -33,6 +33,10 @@ export function makeWorld(nameOf) {
 }
 
 const through = (rows, x) => rows.map((row) => inner(row, x));
+
+/** How much the bilinear scores of random vectors spread: ‖Wᵀ U‖, as the root of Σ (W Wᵀ)_ij (U Uᵀ)_ij. */
+export const bilinearSpread = ({ W, U }) => Math.sqrt(W.reduce((sum, w, i) => sum
+  + W.reduce((part, other, j) => part + inner(w, other) * inner(U[i], U[j]), 0), 0));
 export const SCORE = {
   dot: (q, k) => scores.dot(q, k),
   scaled_dot: (q, k) => scores.scaledDot(q, k),

@@ -25,7 +25,7 @@ export function wholeTables(view, { strips, names, vocabulary, now }) {
         const tried = state.trying?.get(name);
         return [called(name), state.off.includes(name) ? say.no : say.yes, vote === undefined ? ""
           : format(vote, 3),
-          tried ? percent(Math.max(0, state.columns[state.t].guess.p - tried.p)) : ""];
+          tried === undefined ? "" : percent(Math.max(0, state.columns[state.t].guess.p - tried))];
       }) };
   });
   return { stop() {} };

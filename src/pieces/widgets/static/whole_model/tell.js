@@ -62,7 +62,7 @@ export function drawnTold(columns, words) {
 /** What stands there when it rests.
  *  @param {{column: Column, before: Column|null, word: string, vocabulary: string[], off: string[],
  *   strips: string[], truth: Float64Array|null, lost: string|null, first: boolean, said: string,
- *   costs: [number, number]|null, tried: Map<string, {p: number}>|null}} state `costs` of the whole text,
+ *   costs: [number, number]|null, tried: Map<string, number>|null}} state `costs` of the whole text,
  *   with all parts on and as it is now; `said`: what was drawn; `first`: the text begins with what is lost */
 export function restTold({ column, before, word, vocabulary, off, strips, truth, lost, first, costs,
   tried, said }) {
@@ -78,7 +78,7 @@ export function restTold({ column, before, word, vocabulary, off, strips, truth,
   const told = [said, WORDS.sure(word, guess, column.guess.p, truth ? truth[column.guess.id] : null)];
   const turned = turnedAt(column);
   if (tried && column.guess.p >= 0.1) { // of less, hardly anything could be lost
-    const [name, { p }] = [...tried].reduce((least, one) => (one[1].p < least[1].p ? one : least));
+    const [name, p] = [...tried].reduce((least, one) => (one[1] < least[1] ? one : least));
     told.push(column.guess.p - p < 0.05 ? WORDS.spread : WORDS.needs(name, column.guess.p, p));
   } else if (turned >= 0 && turned + 1 < strips.length) {
     told.push(WORDS.turned(strips[turned + 1], vocabulary[column.lens[turned].id]));

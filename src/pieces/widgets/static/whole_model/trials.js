@@ -1,9 +1,6 @@
 /** What the guess loses without each part, tried one after another while nothing else happens. */
 import { pulledOut, parts } from "../twin/switches.js";
 
-/** @typedef {{p: number, cost: number}} Tried the guess's probability without a part, and what the whole text
- *   costs then, nats a word */
-
 const KEPT = 8;
 
 /** Parts worth a try of their own: heads, experts and sublayers. @param {string[]} all */
@@ -16,17 +13,15 @@ export function trials(model, { done }) {
   const wanted = tried(all);
   let key = "";
   let timer = 0;
-  /** @type {Map<string, Tried>} */
+  /** @type {Map<string, number>} how likely the guess is without each part */
   let found = new Map();
-  /** @type {Map<string, Map<string, Tried>>} what was tried for the last few texts */
+  /** @type {Map<string, Map<string, number>>} what was tried for the last few texts */
   const known = new Map();
 
   /** @param {number[]} ids @param {number} t @param {number} id @param {string} name */
   function attempt(ids, t, id, name) {
     const { probabilities: { data, shape: [, V] } } = model.run(ids, { pulled: pulledOut([name], all) });
-    let cost = 0;
-    for (let at = 1; at < ids.length; at++) cost -= Math.log(Math.max(data[(at - 1) * V + ids[at]], 1e-30));
-    found.set(name, { p: data[t * V + id], cost: cost / (ids.length - 1) });
+    found.set(name, data[t * V + id]);
   }
   function next(ids, t, id, left) {
     timer = 0;

@@ -214,7 +214,7 @@ async function render({ model: traits, el }) {
       const only = /^layer\.(\d+)\.head\.(\d+)$/.exec(pointed ?? "");
       seen.draw({ columns, before, layout, followed: t, silent, off: off.join(),
         only: only ? [Number(only[1]), Number(only[2]) - 1] : null });
-      const lostBy = trying && new Map([...trying].map(([name, { p }]) => [name, column.guess.p - p]));
+      const lostBy = trying && new Map([...trying].map(([name, p]) => [name, column.guess.p - p]));
       const values = state.bars === "votes" ? sumsOf(counted) : lostBy;
       const cost = state.bars === "cost";
       rows.place(layout, layer, layers);
@@ -237,8 +237,7 @@ async function render({ model: traits, el }) {
       votes: Object.fromEntries(counted), lens: column.lens.map(({ id, p: share }) =>
         [vocabulary[id], share]),
       computed, text_cost: T > 1 ? costOf(columns) : null,
-      losses: trying ? Object.fromEntries([...trying].map(([name, { p: share }]) =>
-        [name, column.guess.p - share])) : null });
+      losses: trying && Object.fromEntries([...trying].map(([name, p]) => [name, column.guess.p - p])) });
   });
   const nothing = { next_words: [], continued: null, votes: null, lens: [], computed: 0, text_cost: null,
     losses: null };
