@@ -50,7 +50,7 @@ def attention_steps(root, s):
         "(all) => all.map((li) => li.classList.contains('p-on'))"
     )
     right([n for n, on in enumerate(lines) if on] == [j] * (j >= 0), f"line {lines} is lit")
-    said_of(root, step, row, m, s["tokens"])
+    said_of(root, step, row, m, s["tokens"], hidden)
     for trait, value in (
         ("query", m["Q"][row]),
         ("weights", m["weights"]),
@@ -109,7 +109,7 @@ def same_tiles(root, s, m, drawn):
                 right(near, f"line {j}: the tile of {name} [{i}, {c}] has another colour")
 
 
-def said_of(root, step, row, m, tokens):
+def said_of(root, step, row, m, tokens, hidden):
     """The sentence speaks of the row that is followed, and of the key that has most."""
     said = root.locator(".p-say").inner_text()
     right(int(re.search(r"(?:Token|Query|Row|Output) (\d)", said)[1]) == row + 1, said)
@@ -118,6 +118,9 @@ def said_of(root, step, row, m, tokens):
     best = {3: m["scores"], 5: m["weights"], 6: m["weights"]}.get(step)
     if best is None:
         return
+    hides = bool(hidden[row].any())
+    right(step != 5 or (" is positive now and sums to 1." in said) != hides, said)
+    right(step != 5 or ("Later keys were hidden" in said) == hides, said)
     key, word = re.search(r"(?:Key (\d)|Row \d of V)(?: \(“(.*?)”\))?", said).groups()
     told = int(key or re.search(r"Row (\d) of V", said)[1])
     right(best[row][told - 1] >= best[row].max() - 1e-9, said)

@@ -31,5 +31,6 @@ PICTURES = {
     "pressed twice": (lambda: AttentionSteps(X=X, step=3, row=2, column=5), twice),
     "scale": (lambda: AttentionSteps(X=X, step=4, row=5), None),
     "softmax": (lambda: AttentionSteps(X=X, step=5, row=4, mask="causal"), None),
+    "softmax, the last row": (lambda: AttentionSteps(X=X, step=5, row=6, mask="causal"), None),
     "mix": (lambda: AttentionSteps(X=X, step=6, row=3, column=2), None),
 }  # fmt: skip

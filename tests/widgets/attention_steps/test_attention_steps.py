@@ -184,7 +184,9 @@ class TestPage:
         with bench.show(widget) as page:
             said = page.locator(".p-say")
             assert "Keys 1, 2, 3, 4, 5, 6 share the lead with 16.7 % each." in said.inner_text()
-            put(page, widget, mask="causal")
+            put(page, widget, step=3)
+            assert "Keys 1, 2, 3, 4, 5, 6 fit equally well: 0.0000." in said.inner_text()
+            put(page, widget, step=5, mask="causal")
             assert "Keys 1, 2, 3 share the lead with 33.3 % each." in said.inner_text()
             put(page, widget, step=6)
             assert said.inner_text().endswith("of rows 1 to 3 of V, as the mask allows.")

@@ -34,6 +34,7 @@ SHOWN = """(root) => ({
     key: [...pane.querySelectorAll(".p-legend li")].map((li) => [li.textContent, li.querySelector("i").dataset.role]) })),
   work: [...root.querySelectorAll(".p-work li")].map((li) => li.textContent),
   facts: [...root.querySelectorAll(".p-facts > div")].map((div) => [div.querySelector("dt").textContent, div.querySelector("dd").textContent]),
+  hows: [...root.querySelectorAll(".p-facts .p-how")].map((dd) => dd.textContent),
   marks: Object.fromEntries([...root.querySelectorAll(".p-mark")].filter((p) => p.textContent)
     .map((p) => [p.closest("[data-trait]").dataset.trait, p.textContent])),
   fields: Object.fromEntries([...root.querySelectorAll(".p-fields [data-trait]:has(output)")].map((box) => [box.dataset.trait,
@@ -178,6 +179,8 @@ def config_calculator(root, s):
              ["read in each step", in_bytes(read)],
              ["tokens a second, at most", short(speed)]]  # fmt: skip
     right(shown["facts"] == facts, f"{shown['facts']}, not {facts}")
+    right(("V D" in shown["hows"][0]) == config.tied, f"the head once: {shown['hows'][0]}")
+    right(("but the embedding" in shown["hows"][2]) != config.tied, f"read: {shown['hows'][2]}")
     share = int(100 * parts["feed-forward"] / total + 0.5)
     right(shown["said"] == (
         f"{rows[0][0]}: {short(total)} parameters, {share} % of them in the feed-forward networks. "

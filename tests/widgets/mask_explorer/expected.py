@@ -85,8 +85,9 @@ def mask_explorer(root, s):
     row = reach[s["length"] - 1 if padded else -1]
     right(f"depends on {int(row.sum())} of {T} inputs" in said, said)
     reached = [names[i] for i in spread.any(-1).nonzero().flatten().tolist()]
-    told = re.search(r"leak into outputs? ([^.]*)\.", said)
-    right(bool(told) == bool(leaks.any()), said)
+    told = re.search(r"leak into outputs? ([^.]+)\.", said)
+    right(bool(told) == bool(reached and leaks.any()), said)
+    right(("no layer has used it yet" in said) == bool(leaks.any() and not reached), said)
     blind = [names[i] for i in (~mask.any(-1)).nonzero().flatten().tolist()]
     sees = re.search(r"(Query .*|Quer.*|\d+ queries) sees? nothing", said)
     right(bool(sees) == bool(blind), said)

@@ -278,6 +278,10 @@ class TestControls:
         [
             ({"kind": "causal", "flips": [[1, 5]]}, "later tokens leak into output 2."),
             ({"kind": "causal", "flips": [[1, 5]], "layers": 8}, "leak into outputs 2, 3, 4, 5."),
+            (
+                {"kind": "causal", "flips": [[1, 5]], "layers": 0},
+                "a leak, but no layer has used it yet.",
+            ),
             ({"kind": "causal"}, "No query sees a later key."),
             (
                 {"kind": "full"},

@@ -1,6 +1,7 @@
 """What WholeModel has to show for its traits, by torch, `pieces.inside` and the stories."""
 
 import functools
+import itertools
 import math
 import re
 
@@ -44,7 +45,8 @@ SEEN = """(root) => {
         (path(one).match(/M/g) ?? []).length)),
       bar: Number(g.querySelector(".w-bar").getAttribute("height")),
       sides: [".w-bar", ".w-was"].map((kind) => g.querySelector(kind)).filter(shown).map((one) =>
-        ["x", "width"].map((name) => Number(one.getAttribute(name)))),
+        ["x", "width", "y", "height"].map((name) => Number(one.getAttribute(name)))),
+      guessY: Number(g.querySelector(".w-guess")?.getAttribute("y")),
       was: shown(g.querySelector(".w-was")) ? Number(g.querySelector(".w-was").getAttribute("height")) : null,
       guess: shown(g.querySelector(".w-guess")) ? g.querySelector(".w-guess").textContent : null })),
     wires: [...picture.querySelectorAll(".w-wires path")].map((one) => ({ head: one.dataset.head,
@@ -56,7 +58,7 @@ SEEN = """(root) => {
       truth: row.querySelector(".w-next-true").textContent, bar: parseFloat(row.querySelector("i").style.width),
       ghost: row.querySelector("s").hidden ? null : parseFloat(row.querySelector("s").style.width) || 0,
       mark: row.querySelector("u").hidden ? null : parseFloat(row.querySelector("u").style.left) || 0,
-      label: row.ariaLabel })),
+      label: row.ariaLabel, pressed: row.ariaPressed })),
     parts: [...root.querySelectorAll(".w-part")].map((part) => ({ name: part.dataset.name,
       on: part.querySelector(".w-switch")?.ariaChecked ?? null, switch: part.querySelector(".w-switch")?.ariaLabel ?? null,
       open: part.querySelector(".w-part-open").ariaLabel, title: part.querySelector(".w-part-open").title,
@@ -69,6 +71,9 @@ SEEN = """(root) => {
       one.textContent), bars: [...root.querySelectorAll("[data-trait=bars] option")].map((one) => one.textContent),
     counts: [...root.querySelectorAll(".w-count")].map((one) => (one.hidden ? null : [one.textContent, down(one)])),
     behind: ["x", "width"].map((name) => Number(picture.querySelector(".w-behind").getAttribute(name))),
+    band: picture.querySelector(".w-now").getAttribute("display") === "none" ? null
+      : ["x", "y", "width", "height"].map((name) => Number(picture.querySelector(".w-now").getAttribute(name))),
+    reset: root.querySelector(".w-reset")?.checkVisibility() ?? null,
     untrue: root.querySelector(".w-next-key").classList.contains("w-untrue"),
     playAt: root.querySelector(".p-play-at").textContent,
     after: root.querySelector(".w-next-title").textContent };
@@ -172,6 +177,7 @@ def whole_model(root, s):
     if drawn["phone"] and not s["step"]:
         one_layer(drawn, s, state)
     columns(drawn, s, state)
+    band(drawn, s, state, step)
     wires(drawn, s, state)
     sums = rows(drawn, s, counted, state["model"])
     experts = any(key.endswith(".experts") for key in state["values"])
@@ -199,6 +205,10 @@ def one_layer(drawn, s, state):
 def marks(drawn, state):
     """What the followed word would say at each strip: the word, its share, and what it was with all parts on."""
     vocabulary, word = state["vocabulary"], state["words"][state["t"]]
+    counted = [n for n, count in enumerate(drawn["counts"]) if count]
+    feeds = [n for n, name in enumerate(state["strips"]) if name.endswith("feed_forward")]
+    alone = drawn["phone"] or any(key.endswith(".experts") for key in state["values"])
+    right(counted == ([] if alone else feeds), f"open units are counted at {counted}")
     shown = [n for n, mark in enumerate(drawn["marks"]) if mark]
     wide = list(range(len(state["strips"]) - 1))  # at the last, the next word itself is told
     of_layer = 1 + len(state["strips"]) // state["model"].config.n_layers
@@ -253,6 +263,9 @@ def next_words(drawn, s, p, was, truth, vocabulary):
             row["label"] == f"“{row['word']}”, model {row['p']}{true}{between} {ends}",
             row["label"],
         )
+        right(
+            row["pressed"] == str(n == asked).lower(), f"{row['word']} is pressed: {row['pressed']}"
+        )
     told = [[row["word"], float(p[n])] for row, n in zip(drawn, shown, strict=True)]
     for (word, share, _), (name, own) in zip(s["next_words"], told, strict=True):
         right(word == name and abs(share - own) < 1e-5, f"Python reads {word} {share}")
@@ -275,6 +288,7 @@ def columns(drawn, s, state):
     p = values["logits"].softmax(-1).max(-1)
     was = None if before is None else before[0]["logits"].softmax(-1).max(-1)
     tall = max(c["bar"] for c in drawn["columns"]) / float(p.values.max())
+    ground = drawn["columns"][0]["sides"][0][2] + drawn["columns"][0]["sides"][0][3]
     shown = [n for n, mark in enumerate(drawn["columns"][0]["lens"]) if mark is not None]
     for c in drawn["columns"]:
         at, name = c["t"], vocabulary[ids[c["t"]]]
@@ -286,8 +300,12 @@ def columns(drawn, s, state):
         if not drawn["phone"]:
             pipes(c, state, name, half)
         right(abs(c["bar"] - tall * float(p.values[at])) < 0.1, f"the bar of {name}")
-        middles = [left_ + across / 2 for left_, across in c["sides"]]
+        middles = [left_ + across / 2 for left_, across, *_ in c["sides"]]
         right(all(abs(middle) < 0.02 for middle in middles), f"bars of {name} about {middles}")
+        feet = [y + high for *_, y, high in c["sides"]]
+        right(all(abs(foot - ground) < 0.05 for foot in feet), f"bars of {name} stand at {feet}")
+        told = c["guess"] is None or 8 < c["guessY"] - ground < 18
+        right(told, f"the guess of {name} at {c['guessY']}, its bar on {ground}")
         guess = vocabulary[int(p.indices[at])]
         right(
             c["guess"] is None or alike(c["guess"], guess, each),
@@ -323,6 +341,9 @@ def pipes(c, state, name, half):
     right(len(c["pipe"]) == len(strips), f"{len(c['pipe'])} stretches")
     tops = [min(climb) for climb in c["climbs"]]
     right(tops == sorted(tops, reverse=True), f"{name}: a pipe with tops at {tops}")
+    ends = [max(climb) for climb in c["climbs"]]
+    right(all(end <= top + 0.1 for end, top in zip(ends[1:], tops, strict=False)),
+          f"{name}: stretches from {ends} to {tops}")  # fmt: skip
     for climb in c["climbs"]:
         up, down = climb[: len(climb) // 2], climb[len(climb) // 2 :]
         right(up == sorted(up, reverse=True) and down == up[::-1], f"{name}: a pipe along {climb}")
@@ -467,6 +488,25 @@ def wires(drawn, s, state):
           f"named {told}, not {named}")  # fmt: skip
 
 
+def band(drawn, s, state, step):
+    """What is at work has a ground behind it, from the first word to the last."""
+    right((drawn["band"] is None) == (s["step"] in (0, 1)), f"{drawn['band']} at {s['step']}")
+    if drawn["band"] is None:
+        return
+    x, y, wide, high = drawn["band"]
+    if step in state["strips"][1:]:
+        n, heights = state["strips"].index(step), drawn["columns"][0]["lensY"]
+        above, below = heights[n], heights[n - 1]
+        right(
+            above is None or above < y + high, f"{step}: a band at {y}, {high} high, over {above}"
+        )
+        right(below is None or y < below, f"{step}: a band at {y}, below {below}")
+    places = [c["x"] for c in drawn["columns"]]
+    each = places[1] - places[0] if len(places) > 1 else 66
+    right(0 <= places[0] - each / 2 - x < 8 and -1 < x + wide - places[-1] - each / 2 < 8,
+          f"a band from {x}, {wide} px wide, behind columns at {places}")  # fmt: skip
+
+
 def within_bands(drawn, state):
     """The name of a wire stands in the band of its own layer's attention."""
     places = drawn["columns"][0]["lensY"]
@@ -475,6 +515,8 @@ def within_bands(drawn, state):
         above, below = places[n], places[n - 1]
         right(above is None or above < y, f"{head} at {y}, over its band, which begins at {above}")
         right(below is None or y < below, f"{head} at {y}, below its band, which ends at {below}")
+    for (head, x, y), (other, x2, y2) in itertools.combinations(drawn["names"], 2):
+        right(abs(x - x2) > 16 or abs(y - y2) > 9, f"{head} stands on {other}")
 
 
 def rows(drawn, s, counted, model):

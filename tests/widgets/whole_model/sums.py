@@ -429,6 +429,9 @@ def of_votes(drawn, charts, s, state):
     right(told, drawn["headline"])
     j = [vocabulary[n] for n in ids].index(told[3])
     (name,) = [one for one in names if called(one) == told[1]]
+    if told_cell(chart, None) is None:
+        most = max(names, key=lambda one: abs(each[0][one]))
+        right((name, j) == (most, 0), f"{drawn['headline']}: not the part that says most, {most}")
     value = each[j][name]
     right((told[2] == "against") == (value < 0) and says(told[4], 0 if abs(value) < 0.005 else value, 2),
           f"{drawn['headline']}: {value}")  # fmt: skip

@@ -67,12 +67,12 @@ def test_a_still_says_what_the_model_would_say():
 
 STATES = {
     "llama": {}, "moe": {"model_name": "stories_moe"}, "attention": {"model_name": "stories_attention"},
-    "short": {"text": SHORT}, "one word": {"text": "Once"}, "a word before": {"word": 6},
+    "short": {"text": SHORT}, "one word": {"text": "Once"}, "two words": {"text": "Lily had"}, "a word before": {"word": 6},
     "another target": {"target": "ball"}, "a head out": {"off": ["layer.2.head.4"]},
     "attention out": {"off": ["layer.1.attention", "positions"]},
     "no path, no norm": {"off": ["layer.2.feed_forward.path", "norm"], "word": 5},
     "an expert out": {"model_name": "stories_moe", "off": ["layer.1.expert.2"]},
-    "a silent head opened": {"part": "layer.2.head.4", "off": ["layer.2.head.4", "layer.1.attention"]},
+    "a silent head opened": {"part": "layer.2.head.4", "off": ["layer.1.attention", "layer.2.head.4"]},
     "a silent layer's head": {"part": "layer.1.head.2", "off": ["layer.1.attention"]},
     "a head opened": {"part": "layer.2.head.4"}, "a middle word's head": {"part": "layer.1.head.1", "word": 9},
     "units opened": {"part": "layer.3.feed_forward"}, "votes opened": {"part": "next word"},
@@ -112,6 +112,8 @@ def test_draws_what_torch_says(shown, width, name):
     page, widget, plain = shown(model_of(STATES[name]), width)
     put(page, widget, **(plain | STATES[name]))
     check(page, widget)
+    now = state(page, widget)
+    assert {trait: now[trait] for trait in STATES[name]} == STATES[name], "it is what was asked for"
     assert page.record.errors == []
 
 
@@ -186,8 +188,10 @@ class TestHands:
     def test_the_keys_choose_a_word_and_open_and_leave_a_part(self, bench):
         widget = WholeModel(text=SHORT)
         with recorded(bench, widget) as page:
-            page.locator(".w-picture").press("ArrowLeft")
-            assert state(page, widget)["word"] == 8
+            for key, word in (("ArrowLeft", 8), ("ArrowRight", 0), ("Home", 1), ("ArrowRight", 2), ("End", 0),
+                              ("ArrowLeft", 8)):  # fmt: skip
+                page.locator(".w-picture").press(key)
+                assert state(page, widget)["word"] == word
             check(page, widget)
             page.locator('[data-name="layer.1.head.2"] .w-part-open').press("Enter")
             assert state(page, widget)["part"] == "layer.1.head.2"
@@ -220,6 +224,16 @@ class TestHands:
             check(page, widget)
             put(page, widget, text="Anna had a red ball. She took the")
             assert state(page, widget)["computed"] == 9
+            check(page, widget)
+
+    def test_the_word_under_the_pointer_is_followed_while_it_is_there(self, bench):
+        widget = WholeModel(text=SHORT)
+        with recorded(bench, widget) as page:
+            page.locator(".w-column").nth(2).locator(".w-word").hover()
+            assert page.locator(".w-next-title").inner_text() == "After “a”"
+            assert page.locator(".w-followed").get_attribute("data-t") == "2"
+            page.mouse.move(2, 2)
+            assert page.locator(".w-next-title").inner_text() == "After “the”"
             check(page, widget)
 
     def test_a_pressed_word_has_its_votes(self, bench):
@@ -292,6 +306,18 @@ def test_it_is_played_part_by_part(bench):
             put(page, widget, step=step)
             assert state(page, widget)["step"] == step
             check(page, widget)
+            streams = [key.removesuffix(".stream") for key in values if key.endswith(".stream")]
+            steps = ["words", *streams, "norm", "next word"]
+            at_work, later = (
+                page.locator(f".w-part.{kind}").evaluate_all(
+                    "(all) => all.map((one) => one.dataset.name)"
+                )
+                for kind in ("w-at-work", "w-later")
+            )
+            assert {re.sub(r"head\.\d$", "attention", one) for one in later} == set(steps[step:])
+            heads = [re.sub("attention$", f"head.{n}", steps[step - 1]) for n in (1, 2, 3, 4)]
+            own = {steps[step - 1], *heads} - {"words"}
+            assert set(at_work) == own
         scrub.press("End")
         assert state(page, widget)["step"] == 0
         assert page.locator(".w-next-list").is_visible()
@@ -458,6 +484,21 @@ def test_a_text_that_no_story_has_says_why_there_is_no_truth(bench, text, why):
         assert f"None of the stories it learned from {why}" in said(page)
 
 
+def test_another_world_has_another_truth(bench):
+    """Or none: then nothing is told of it, though no word has changed."""
+    widget = WholeModel()
+    with recorded(bench, widget) as page:
+        world = state(page, widget)["world"]
+        check(page, widget)
+        for other in ({}, world):
+            put(page, widget, world=other)
+            check(page, widget)
+            assert bool(page.locator(".w-next-true").first.inner_text()) == bool(other)
+        put(page, widget, world=world | {"GIRLS": [one for one in world["GIRLS"] if one != "Lily"]})
+        assert page.locator(".w-next-true").all_inner_texts() == [""] * 5
+        assert "None of the stories it learned from" in said(page)
+
+
 def test_another_text_ends_the_rise_of_a_word(bench):
     widget = WholeModel(text=SHORT)
     with bench.show(widget) as page:
@@ -622,7 +663,7 @@ class TestPhone:
                 line = mark["y"] + 3, mark["y"] + mark["height"] - 3
                 assert all(low >= line[1] or high <= line[0] for low, high in spans)
 
-    @pytest.mark.parametrize("width", [320, 390])
+    @pytest.mark.parametrize("width", [320, 390, 1280])
     def test_fits(self, bench, width):
         widget = WholeModel()
         with bench.show(widget, width=width) as page:
@@ -630,6 +671,11 @@ class TestPhone:
                 put(page, widget, part=part)
                 wide = page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= width, part or "the whole model"
+                if not part:
+                    picture, own = (
+                        page.locator(one).bounding_box() for one in (".w-picture", ".w-body")
+                    )
+                    assert picture["x"] + picture["width"] <= own["x"] + own["width"] + 1
 
 
 def test_the_table_view_has_what_the_picture_has(bench):

@@ -113,8 +113,8 @@ def draw_llama_masks(who_sees_whom: Callable[..., Tensor], padded: int = 2, T: i
     plot.show(
         fig,
         alt="Three who-sees-whom matrices. As it should be: tokens a, b, c see themselves and "
-        "earlier real tokens. Read as visible: real tokens see only later ones, apart from "
-        "themselves as queries. Added to the scores: everyone sees everyone.",
+        "earlier real tokens. Read as visible: a sees b and c, and itself as a query; b sees only "
+        "c; c and the padding see nothing. Added to the scores: everyone sees everyone.",
     )
 
 

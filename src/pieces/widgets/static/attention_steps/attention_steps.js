@@ -12,9 +12,8 @@ const STEPS = ["query", "key", "value", "score", "scale", "softmax", "mix"];
 const T = 6;
 const WEIGHTS = { Wq: "query", Wk: "key", Wv: "value" };
 const named = (s, i) => (s.tokens[i] ? ` (“${s.tokens[i]}”)` : "");
-/** The keys that share the largest weight, as far as four decimals tell. */
+/** The keys that share the largest number of a row, as far as four decimals tell. */
 const leaders = (row) => row.flatMap((x, j) => (four(x) === four(Math.max(...row)) ? [j] : []));
-const best = (row) => row.indexOf(Math.max(...row));
 const WORDS = {
   title: "Self-attention, step by step", steps: "steps", follow: "follow token", mask: "mask", none: "none",
   causal: "causal",
@@ -33,17 +32,25 @@ const WORDS = {
       + `weights.`,
     value: (s, i) => `Token ${i + 1}${named(s, i)} has v${low(i)} to hand over. One row of X has become `
       + `three vectors.`,
-    score: (s, i) => `Query ${i + 1} meets all six keys, one dot product each. Key ${best(s.scores[i]) + 1}`
-      + `${named(s, best(s.scores[i]))} fits best: ${four(Math.max(...s.scores[i]))}.`,
+    score: (s, i) => {
+      const first = leaders(s.scores[i]);
+      const most = four(Math.max(...s.scores[i]));
+      return `Query ${i + 1} meets all six keys, one dot product each. ` + (first.length === 1
+        ? `Key ${first[0] + 1}${named(s, first[0])} fits best: ${most}.`
+        : `Keys ${first.map((j) => j + 1).join(", ")} fit equally well: ${most}.`);
+    },
     scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. The order `
       + `stays; the spread shrinks.`,
     softmax: (s, i) => {
       const first = leaders(s.weights[i]);
       const share = format(100 * Math.max(...s.weights[i]), 1);
-      return `Row ${i + 1} is positive now and sums to 1. ` + (first.length === 1
-        ? `Key ${first[0] + 1}${named(s, first[0])} gets the largest share, ${share} %.`
-        : `Keys ${first.map((j) => j + 1).join(", ")} share the lead with ${share} % each.`)
-      + (s.mask ? " Later keys were hidden before the softmax: their weight is 0." : "");
+      const hides = s.mask && i < T - 1;
+      return `Row ${i + 1} ${hides ? "" : "is positive now and "}sums to 1${hides ? " now" : ""}. `
+        + (first.length === 1
+          ? `Key ${first[0] + 1}${named(s, first[0])} gets the largest share, ${share} %.`
+          : `Keys ${first.map((j) => j + 1).join(", ")} share the lead with ${share} % each.`)
+        + (hides ? " Later keys were hidden before the softmax: their weight is 0."
+          : s.mask ? " No key comes later, so the mask hides none." : "");
     },
     mix: (s, i) => {
       const [first, ...others] = leaders(s.weights[i]);

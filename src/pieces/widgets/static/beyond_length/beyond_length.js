@@ -46,6 +46,10 @@ const WORDS = {
     + `would do clearly better `
     + `with only the last ${TRAINED} words in view: ${names.join(", ")}.`,
   whole: ` Forgetting all but the last ${TRAINED} words would not clearly help any of them yet.`,
+  behind: (names, from, to) => ` As early as in words ${from} to ${to}, ${names.join(", ")} `
+    + `${names.length > 1 ? "do" : "does"} clearly worse than RoPE as trained with only the last ${TRAINED} `
+    + "words in view.",
+  ahead: ` None does clearly worse yet than RoPE as trained with only the last ${TRAINED} words in view.`,
 };
 
 /** The measured runs of one name, a curve a seed: `runs("scalings", "8", "yarn")`. */
@@ -63,7 +67,7 @@ function curvesOf(runs, { what, factor }) {
 
 /**
  * The first stretch beyond training in which the median does worse than the same model that
- * forgets; null if none.
+ * forgets, and with slowed clocks than that model as trained; null if none.
  */
 function breaks(runs, name, curves) {
   const owner = { untrained_rows: "learned", last_row: "learned" }[name]
@@ -153,8 +157,8 @@ function render({ model, el }) {
     const fallen = drawn.map((name) => ({ name, at: breaks(runs, name, curves[name]) }))
       .filter(({ at }) => at !== null && at <= stretch).sort((a, b) => a.at - b.at);
     const first = fallen.filter(({ at }) => at === fallen[0].at).map(({ name }) => WORDS.names[name]);
-    const verdict = fallen.length ? WORDS.broken(first, fallen[0].at * SIZE + 1, (fallen[0].at + 1) * SIZE)
-      : WORDS.whole;
+    const [worse, fine] = what === "scalings" ? [WORDS.behind, WORDS.ahead] : [WORDS.broken, WORDS.whole];
+    const verdict = fallen.length ? worse(first, fallen[0].at * SIZE + 1, (fallen[0].at + 1) * SIZE) : fine;
     view.say(told.length ? WORDS.say((stretch + 1) * SIZE, told) + (stretch > KNOWN ? verdict : "")
       : WORDS.nothing);
     const found = (list) => list.map((x) => (Number.isFinite(x) ? x : null));

@@ -53,10 +53,14 @@ const WORDS = {
     moments: "Adam's moments", inputs: "inputs of the blocks" },
   facts: { operations: "operations a token", each: "cache for one more token", read: "read in each step",
     most: "tokens a second, at most" },
-  how: { operations: "2 (attention + feed-forward + head) + 4 L H K S, with S keys in sight",
-    each: "2 L G K numbers a text, a key and a value in each layer",
-    read: "all weights but the embedding, and the cache",
-    most: "texts at once · bandwidth / read in each step" },
+  how: {
+    operations: ({ tied }) => `2 (attention + feed-forward + ${tied ? "V D" : "head"}) + 4 L H K S, `
+      + "with S keys in sight",
+    each: () => "2 L G K numbers a text, a key and a value in each layer",
+    read: ({ tied }) => (tied ? "all weights, since the embedding is the head as well, and the cache"
+      : "all weights but the embedding, and the cache"),
+    most: () => "texts at once · bandwidth / read in each step",
+  },
   say: (name, total, share, kept, dtype, length, speed) => `${name}: ${total} parameters, ${share} % of them `
     + `in the feed-forward networks. As ${dtype} the weights take ${kept}. With ${length} tokens in the `
     + `cache it writes at most ${speed} tokens a second, `
@@ -147,8 +151,9 @@ function render({ model, el }) {
   const kept = parts(view, { caption: WORDS.kept, unit: WORDS.bytes, show: inBytes });
   const written = arithmetic(view, { label: WORDS.work, most: PARTS.length + 1, point: light, press() {} });
   const facts = Object.fromEntries(Object.keys(WORDS.facts).map((name) => [name, h("dd", {})]));
+  const hows = Object.fromEntries(Object.keys(facts).map((name) => [name, h("dd", { class: "p-how" })]));
   const board = h("dl", { class: "p-facts" }, ...Object.entries(WORDS.facts).map(([name, label]) =>
-    h("div", {}, h("dt", {}, label), facts[name], h("dd", { class: "p-how" }, WORDS.how[name]))));
+    h("div", {}, h("dt", {}, label), facts[name], hows[name])));
   const paste = pasteField(view, (name) => limits(model, name), take);
   view.panes.append(paste, note, fields, counted.pane, written.list,
     h("p", { class: "p-part-title" }, WORDS.run), running, kept.pane, board);
@@ -198,7 +203,10 @@ function render({ model, el }) {
     const told = { operations: giga(ops),
       each: inBytes(cacheBytes({ ...now, window: 0 }, 1, now.batch, run.cache)),
       read: inBytes(readings), most: short(speed) };
-    for (const [fact, text] of Object.entries(told)) facts[fact].textContent = text;
+    for (const [fact, text] of Object.entries(told)) {
+      facts[fact].textContent = text;
+      hows[fact].textContent = WORDS.how[fact](now);
+    }
     const share = Math.round((100 * counts["feed-forward"]) / counts.total);
     view.say(WORDS.say(name, short(counts.total), share, inBytes(use.inference.weights),
       now.weights_dtype, whole(reach(now, now.length)), short(speed)));

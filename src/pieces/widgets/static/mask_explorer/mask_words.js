@@ -53,8 +53,9 @@ export const WORDS = {
   given: (n, prefix) => `${lets(n)}, as this mask means to: `
     + (prefix ? "the prefix is given from the start." : "right in an encoder."),
   noLater: "No query sees a later key.",
-  leaks: (n, outputs) => `${lets(n)}: later tokens leak into `
-    + `output${outputs.length > 1 ? "s" : ""} ${few(outputs).join(", ")}.`,
+  leaks: (n, outputs) => (outputs.length ? `${lets(n)}: later tokens leak into `
+    + `output${outputs.length > 1 ? "s" : ""} ${few(outputs).join(", ")}.`
+    : `${lets(n)}: a leak, but no layer has used it yet.`),
   reached: (layers, n, T) =>
     `After ${plural(layers, "layer")} the last output depends on ${n} of ${T} inputs, its own among them.`,
   before: (layers, n, T) =>

@@ -140,7 +140,8 @@ async function render({ model: traits, el }) {
     if (event.key === "Escape" && now().open) { event.preventDefault(); close(); }
   });
   seen.svg.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[/** @type {KeyboardEvent} */ (event).key];
+    const ways = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+    const by = ways[/** @type {KeyboardEvent} */ (event).key];
     const { ids, word } = now();
     if (!by || !ids.length) return;
     event.preventDefault();
