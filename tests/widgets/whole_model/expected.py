@@ -13,7 +13,7 @@ from twins import vocabulary as words_of
 from pieces import trained
 from pieces.inside import inside, lens, votes
 from pieces.switches import parts
-from widgets.whole_model.spoken import at_rest, called, of_parts, played, shares
+from widgets.whole_model.spoken import all_losses, at_rest, called, of_parts, played, shares
 from widgets.whole_model.sums import opened
 
 MOST = 40
@@ -179,7 +179,7 @@ def whole_model(root, s):
     columns(drawn, s, state)
     band(drawn, s, state, step)
     wires(drawn, s, state)
-    sums = rows(drawn, s, counted, state["model"])
+    sums = rows(drawn, s, counted, state)
     experts = any(key.endswith(".experts") for key in state["values"])
     of_parts(drawn["parts"], s, sums, vocabulary[target], experts)
     marks(drawn, state)
@@ -519,10 +519,10 @@ def within_bands(drawn, state):
         right(abs(x - x2) > 16 or abs(y - y2) > 9, f"{head} stands on {other}")
 
 
-def rows(drawn, s, counted, model):
+def rows(drawn, s, counted, state):
     """Every part has its switch as it stands, and a bar of its vote, or of what is lost without."""
     names = [part["name"] for part in drawn["parts"]]
-    right(names == ["next word", *parts(model), "embedding"], "other parts")
+    right(names == ["next word", *parts(state["model"]), "embedding"], "other parts")
     sums = dict(counted)
     for name, vote in counted.items():
         whole = re.sub(r"\.head\.\d+$|\.attention\.bias$", ".attention", name)
@@ -531,6 +531,8 @@ def rows(drawn, s, counted, model):
             sums[whole] = sums.get(whole, 0) + vote
     if s["bars"] == "cost":
         sums = s["losses"] or {}
+        if not sums and any(part["fill"] for part in drawn["parts"]):  # they have just come
+            sums = all_losses(state)
     top = max((abs(v) for v in sums.values()), default=1)
     for part in drawn["parts"]:
         name = part["name"]

@@ -89,6 +89,19 @@ def lost_without(model, name, ids, t, word):
     return float(inside(model, torch.tensor(ids), (name,))["logits"][t].softmax(-1)[word])
 
 
+def all_losses(state):
+    """What the guess loses without each head, expert and sublayer."""
+    own = state["p"][state["t"]]
+    guess = int(own.argmax())
+    worth = re.compile(r"\.(head|expert)\.\d+$|\.(attention|feed_forward)$")
+    return {
+        name: float(own[guess])
+        - lost_without(state["model"], name, state["ids"], state["t"], guess)
+        for name in parts(state["model"])
+        if worth.search(name)
+    }
+
+
 def at_rest(said, s, state):
     """The sentence when nothing plays: the guess and the truth; or what parts that are off have changed."""
     vocabulary, ids, t, p = (state[key] for key in ("vocabulary", "ids", "t", "p"))
@@ -126,12 +139,7 @@ def why(said, s, state, own, guess):
         "It depends most on|No single part", said
     )  # it may just have come
     if known and float(own[guess]) >= 0.1:
-        worth = re.compile(r"\.(head|expert)\.\d+$|\.(attention|feed_forward)$")
-        without = {
-            name: lost_without(state["model"], name, state["ids"], state["t"], guess)
-            for name in parts(state["model"])
-            if worth.search(name)
-        }
+        without = {name: float(own[guess]) - loss for name, loss in all_losses(state).items()}
         for name, loss in (s["losses"] or {}).items():
             right(
                 abs(loss - float(own[guess]) + without[name]) < 1e-4,
