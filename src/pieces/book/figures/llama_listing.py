@@ -29,13 +29,16 @@ def steps() -> dict[str, Callable[[], object]]:
     layer, given = library_layer()
     square = torch.ones(B, T, T, dtype=torch.bool)
 
+    def embedded(input_ids: torch.Tensor | None = None, **inputs: torch.Tensor) -> torch.Tensor:
+        return inputs["inputs_embeds"] if input_ids is None else input_ids
+
     def unpacked() -> None:
         _, _, _ = layer.self_attn(**given, attention_mask=None)
 
     return {
         "name its decorator's constant": lambda: library.Llama_INPUTS_DOCSTRING,
         "pass a mask [B, T, T]": lambda: layer(**given, attention_mask=square),
-        "call it without ids": lambda: {}["inputs_embeds"],
+        "call it with no input": embedded,
         "leave out the angles": lambda: layer(given["hidden_states"]),
         "unpack three results": unpacked,
         "take [0] of a layer": lambda: layer(**given)[0],
