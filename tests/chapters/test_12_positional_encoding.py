@@ -129,6 +129,7 @@ def test_places_that_look_alike():
     assert abs((b - a) / (2 * math.pi) % 1 - 1) < 0.002  # nearly 53 periods, and not quite
     number = scientific(here.item())
     says(NAME, f"the places {a} and {b} differ by {number}", f"these two are {whole:.2f} apart")
+    says(NAME, f"two places that differ by as little as {number} in one column, {a} and {b}")
 
 
 def test_neighbours_are_the_closest_of_all():

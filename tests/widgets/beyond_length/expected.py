@@ -54,7 +54,7 @@ def breaks(name, curves):
     forgetful = [r["window"] for r in record("extrapolation")["runs"] if r["scheme"] == owner]
     for n in range(2, 16):
         here = [run[n] for run in curves]
-        if None not in here and median(here) > median(run[n] for run in forgetful) + 0.1:
+        if None in here or median(here) > median(run[n] for run in forgetful) + 0.1:
             return n
     return None
 
@@ -136,12 +136,12 @@ def same_verdict(said, curves, at, slowed):
         return
     first = min(fallen.values())
     names = [NAMES[name] for name, n in fallen.items() if n == first]
-    words = f"As early as in words {16 * first + 1} to {16 * first + 16}, "
-    one = len(names) == 1
+    when = f"s early as in words {16 * first + 1} to {16 * first + 16}"
+    listed, one = ", ".join(names), len(names) == 1
     if slowed:
-        words += f"{', '.join(names)} {'does' if one else 'do'} clearly worse than RoPE as trained "
-        words += "with only the last 32 words in view."
+        words = f"Beyond training, {listed} {'does' if one else 'do'} clearly worse a{when} "
+        words += "than RoPE as trained with only the last 32 words in view."
     else:
-        words += f"{'one' if one else 'some'} would do clearly better "
-        words += f"with only the last 32 words in view: {', '.join(names)}."
+        words = f"A{when}, {'one' if one else 'some'} would do clearly better "
+        words += f"with only the last 32 words in view: {listed}."
     right(said.endswith(f" {words}"), f"{said} / {words}")

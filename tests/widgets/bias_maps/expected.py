@@ -62,8 +62,8 @@ def bias_maps(root, s):
 
 
 def bucket_sentence(where, bucket, d):
-    """What is said of a bucket: which distances it holds on this side."""
-    side = -1 if d > 0 else 1
+    """What is said of a bucket: which distances it holds on this side; a word itself is on the past's."""
+    side = -1 if d >= 0 else 1
     mine = int(bucket(torch.tensor(-d)))
     held = [n for n in range(1200) if int(bucket(torch.tensor(side * n))) == mine]
     text = f"{where}: bucket {mine}, which holds "

@@ -280,7 +280,7 @@ def scaling(root, s, seen, said, d, thetas, plain):
     left, turns = (thetas / plain).tolist(), (plain * seen_ / TURN).tolist()
     same_bars(root, names, [(left, 1, False, 2), (turns, None, False, 2)])
     most = plain * (seen_ - 1)
-    lost = int(((most < TURN) & (thetas * d > most + 1e-9)).sum())
+    lost = int(((most < TURN) & (torch.fmod(thetas * d, TURN) > most + 1e-9)).sum())
     same = sum(one > 1 - 1e-9 for one in left)
     told = [int(n) for n in re.findall(r"\d+", said)]
     if s["scaling"] != "none":

@@ -25,6 +25,7 @@ PICTURES = {
     "clock's score": (lambda: RotaryClock(view="score", i=10, j=1, peak=20), None),
     "clock's pairs": (lambda: RotaryClock(view="pairs", pair=2, pairing="mixed"), None),
     "clock's neighbours": (lambda: RotaryClock(view="pairs", pair=3, pairing="interleaved"), None),
+    "clock, far": (lambda: RotaryClock(view="scaling", skip=250), None),
     "clock slowed": (lambda: RotaryClock(view="scaling", skip=50, scaling="yarn", factor=4), None),
     "clock by LLaMA 3": (lambda: RotaryClock(view="scaling", skip=200, scaling="llama3"), None),
     "clock, dynamic": (lambda: RotaryClock(view="scaling", skip=100, scaling="dynamic"), None),

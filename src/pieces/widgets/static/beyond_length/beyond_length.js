@@ -46,9 +46,9 @@ const WORDS = {
     + `would do clearly better `
     + `with only the last ${TRAINED} words in view: ${names.join(", ")}.`,
   whole: ` Forgetting all but the last ${TRAINED} words would not clearly help any of them yet.`,
-  behind: (names, from, to) => ` As early as in words ${from} to ${to}, ${names.join(", ")} `
-    + `${names.length > 1 ? "do" : "does"} clearly worse than RoPE as trained with only the last ${TRAINED} `
-    + "words in view.",
+  behind: (names, from, to) => ` Beyond training, ${names.join(", ")} ${names.length > 1 ? "do" : "does"} `
+    + `clearly worse as early as in words ${from} to ${to} than RoPE as trained with only the last `
+    + `${TRAINED} words in view.`,
   ahead: ` None does clearly worse yet than RoPE as trained with only the last ${TRAINED} words in view.`,
 };
 
@@ -75,7 +75,7 @@ function breaks(runs, name, curves) {
   const forgetful = runs("window", owner);
   if (!curves.length || !forgetful.length) return null;
   const [mid, bound] = [median(curves), median(forgetful)];
-  const at = mid.findIndex((x, n) => n > KNOWN && x > bound[n] + WORSE);
+  const at = mid.findIndex((x, n) => n > KNOWN && !(x <= bound[n] + WORSE)); // nor does a refusal
   return at < 0 ? null : at;
 }
 

@@ -111,7 +111,7 @@ function render({ model, el }) {
     const d = i - j;
     const where = WORDS.where(i, j, d);
     view.say(!open ? WORDS.hidden : kind === "alibi" ? WORDS.alibi(where, all[head - 1], head, d, of(d))
-      : WORDS.t5(where, bucket(-d), ...span(bucket, d > 0 ? -1 : 1, Math.abs(d))));
+      : WORDS.t5(where, bucket(-d), ...span(bucket, d >= 0 ? -1 : 1, Math.abs(d))));
     report(model, { distance: now.query - now.key, value: of(now.key - now.query) });
   });
   return live(model, view, () => read(model));

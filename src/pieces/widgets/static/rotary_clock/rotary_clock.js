@@ -122,10 +122,10 @@ export const shifted = (thetas, layout, distance) =>
 
 /**
  * Whether a clock shows a difference that training, up to `trained` words, had not: past its
- * largest, and below a turn.
+ * largest, where that is below a turn. Of whole turns a hand shows nothing.
  */
 const unseen = (theta, plain, distance, trained) =>
-  plain * (trained - 1) < TURN && theta * distance > plain * (trained - 1) + 1e-9;
+  plain * (trained - 1) < TURN && (theta * distance) % TURN > plain * (trained - 1) + 1e-9;
 
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "rotary-clock" });
