@@ -35,7 +35,7 @@ class PositionWaves(PieceWidget):
         length: how many positions are shown, 8 to 128.
         column: the column that is followed, 0 to 63.
         position: the position p that is followed, 0 to 127.
-        k: the step from p to p + k, 0 to 64.
+        k: the step from p to p + k, 0 to 127.
         view: "wave", "similarity" or "shift".
 
     Read back:
@@ -53,7 +53,7 @@ class PositionWaves(PieceWidget):
     length = Count(64, 8, 128)
     column = Count(6, 0, 63)
     position = Count(10, 0, 127)
-    k = Count(4, 0, 64)
+    k = Count(4, 0, 127)
     view = Choice("wave", VIEWS)
     wavelength = Result()
     similarity = Result()

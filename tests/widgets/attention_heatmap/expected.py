@@ -1,5 +1,7 @@
 """What AttentionHeatmap has to show for its traits, by torch and `pieces`, never by the page."""
 
+import re
+
 import torch
 from by_torch import read
 from oracle import maps, right, same_bars, same_map
@@ -105,8 +107,11 @@ def same_tiles(root, s, weights, ids, token, losses):
         right((tile["cost"] is None) == (lost is None), f"{place}: its cost {tile['cost']}")
         if lost is not None:
             title, wide = tile["cost"]
-            points = int(title.removeprefix("Without it the guess loses ").removesuffix(" points"))
+            told = re.fullmatch(r"Without it the guess (loses|gains) (\d+) points?", title)
+            right(told and title.endswith("point") == (told[2] == "1"), f"{place}: {title}")
+            points = int(told[2]) * (-1 if told[1] == "gains" else 1)
             right(abs(points - 100 * lost) < 0.51, f"{place}: {title}, not {100 * lost}")
+            right(told[1] == "loses" or points < 0, f"{place}: {title}")
             right(abs(wide - max(0, 100 * lost)) < 0.06, f"{place}: a cost {wide} wide")
         right(tile["shape"] == [T, T], tile["shape"])
         ink, wanted = torch.tensor(tile["ink"]), weights[layer, head].flatten().sqrt()

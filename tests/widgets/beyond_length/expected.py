@@ -85,7 +85,7 @@ def beyond_length(root, s):
     note = root.locator(".p-measured").inner_text()
     sizes = {run["parameters"] for run in record("extrapolation")["runs"]}
     seeds = {run["seed"] for run in record("extrapolation")["runs"]}
-    told = [f"of {round(size / 1000)},000 weights, {len(seeds)} seeds each" for size in sizes]
+    told = [f"of about {round(size / 1000)},000 weights, {len(seeds)} seeds each" for size in sizes]
     right(any(one in note for one in told), note)
     chart = root.locator("svg.p-chart").evaluate(CURVES)
     curves = {name: runs(name, s["what"], s["factor"]) for name in drawn}

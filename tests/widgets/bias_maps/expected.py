@@ -49,7 +49,7 @@ def bias_maps(root, s):
     else:
         right(root.locator(".p-bar-row:visible").count() == 0, "slopes of ALiBi under T5")
         distances = torch.arange(round(1.25 * s["max_distance"] + 1e-9) + 1)
-        far = bucket(-distances)
+        far = bucket(distances if both and d < 0 else -distances)
         same_chart(others[0], distances.tolist(), [("bucket", far, False)], axes=("distance", "bucket"),
                    cursor=min(abs(d), len(distances) - 1), marks=[(s["max_distance"], "furthest")],
                    digits=0)  # fmt: skip

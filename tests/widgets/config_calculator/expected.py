@@ -57,11 +57,12 @@ def marks_of(sizes):
     found, heads, used = {}, sizes["n_heads"], config_of(sizes).n_kv_heads
     if used != sizes["n_kv_heads"]:
         verb = "is" if used == 1 else "are"
-        found["n_kv_heads"] = (f"{heads} heads cannot share {sizes['n_kv_heads']} key-value heads "
+        found["n_kv_heads"] = (f"{heads} head{'s' * (heads > 1)} cannot share {sizes['n_kv_heads']} key-value heads "
                                f"evenly: {used} {verb} used.")  # fmt: skip
     if sizes["length"] > sizes["max_seq_len"]:
         most = f"{sizes['max_seq_len']:,}"
-        found["length"] = f"Longer than the longest text: {most} are counted."
+        verb = "is" if most == "1" else "are"
+        found["length"] = f"Longer than the longest text: {most} {verb} counted."
     return found
 
 
@@ -175,7 +176,7 @@ def config_calculator(root, s):
     read = (total - (0 if config.tied else parts["embedding"])) * weights + token * seen
     speed = s["batch"] * s["bandwidth"] * 1e9 / read
     facts = [["operations a token", short(operations, "G")],
-             ["cache for one more token", in_bytes(token)],
+             ["cache of one token", in_bytes(token)],
              ["read in each step", in_bytes(read)],
              ["tokens a second, at most", short(speed)]]  # fmt: skip
     right(shown["facts"] == facts, f"{shown['facts']}, not {facts}")

@@ -109,7 +109,7 @@ def hidden_units(root, s):
     buttons = root.locator(".p-widest button").all_text_contents()
     right(len(buttons) == 5, buttons)
     line = root.locator(".p-widest > span").text_content()
-    right(f"of layer {layer} that are widest open at this “{chips[t]['word']}”" in line, line)
+    right(f"of layer {layer} that this “{chips[t]['word']}” opens widest by itself" in line, line)
     named = root.locator(".p-widest button").evaluate_all("(all) => all.map((b) => b.ariaLabel)")
     right(named == [f"Show unit {layer}.{n + 1}" for n in widest], named)
     for text, n in zip(buttons, widest, strict=True):

@@ -227,7 +227,8 @@ def sentence(root, s, X, moved, before, at, name, words):
         rows = moved.any(1).nonzero().flatten().tolist()
         columns = moved.any(0).nonzero().flatten().tolist()
         row = f"“{words[rows[0]]}”" if words else f"token {rows[0] + 1}"
-        where = (f"all in the row of {row}" if len(rows) == 1
-                 else f"all in column {columns[0] + 1}" if len(columns) == 1 else f"in {len(rows)} rows")  # fmt: skip
+        every = "all " * (count > 1)
+        where = (f"{every}in the row of {row}" if len(rows) == 1
+                 else f"{every}in column {columns[0] + 1}" if len(columns) == 1 else f"in {len(rows)} rows")  # fmt: skip
         right((int(told[1]), int(told[2]), told[3]) == (count, T * D, where), said)
     right(says(str(count), count, 0), said)

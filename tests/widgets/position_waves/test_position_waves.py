@@ -24,7 +24,7 @@ def twin(chromium):
 @pytest.mark.parametrize(
     ("trait", "value"),
     [("d", 0), ("d", 7), ("d", 66), ("base", 1), ("base", 2e6), ("length", 7), ("length", 129),
-     ("column", -1), ("column", 64), ("position", 128), ("k", 65), ("k", 1.5), ("view", "waves")],
+     ("column", -1), ("column", 64), ("position", 128), ("k", 128), ("k", 1.5), ("view", "waves")],
 )  # fmt: skip
 def test_refuses(trait, value):
     with pytest.raises(ValueError, match=trait):

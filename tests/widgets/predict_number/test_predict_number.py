@@ -26,6 +26,15 @@ def answer_with(page, text, key="Enter"):
 
 
 class TestPredictNumber:
+    def test_where_percentages_are_asked_for_the_sign_is_only_a_sign(self, bench):
+        """81 % is 81 there, and 0.81 is not."""
+        widget = quarter(question="What percentage of four is three?", answer=75, tolerance=5)
+        with bench.show(widget) as page:
+            for text in ("75", "75 %", "78%", "300/4 %"):
+                assert answer_with(page, text).startswith("✓ Right"), text
+            for text in ("0.75", "0.75 %", "7500 %"):
+                assert answer_with(page, text).startswith("✗"), text
+
     @pytest.mark.parametrize(
         "text",
         ["0.25", ".25", "0,25", " 0.254 ", "2.5e-1", "+0.25", "1/4", " −2 / -8 ", "25%", "25 % "],

@@ -176,6 +176,9 @@ class TestWords:
             assert "no angle" in said(page)
             assert page.locator(".p-between").evaluate_all(between)
             check(page, widget)
+            put(page, widget, base="100")
+            assert said(page).startswith("“"), "another speed changes the angles"
+            put(page, widget, base="10000")
             self.drag(page, "both", 9)
             assert (state(page, widget)["i"], state(page, widget)["j"]) == (10, 6)
 

@@ -106,7 +106,10 @@ def router_explorer(root, s):
     )
     right(told and says(told[1], loss, 2) and (told[2], told[3]) == (str(k), str(E)), seen["even"])
     room = math.ceil(s["capacity"] * T * k / E)
-    right(seen["room"] == (f"{room} visits" if s["capacity"] else "no limit"), seen["room"])
+    right(
+        seen["room"] == (f"{room} visit{'s' * (room != 1)}" if s["capacity"] else "no limit"),
+        seen["room"],
+    )
     for name in ("experts", "weights", "load", "balance"):
         right(len(s[name]) == len(routings), f"Python reads other {name}")
     for layer, one in enumerate(routings):

@@ -147,7 +147,8 @@ def rows(seen, s, w, at):
         right(row["name"] == word, f"row {n + 1} is {row['name']!r}, not {word!r}")
         own, set_ = (float(w[key][ids].sum()) for key in ("own", "set"))
         true = None if truth is None else float(truth[ids].sum())
-        cut = w["cut"][ids[0]] if all(w["cut"][i] for i in ids) else ""
+        cuts = {w["cut"][i] for i in ids}
+        cut = "" if "" in cuts else cuts.pop() if len(cuts) == 1 else "cut"
         same_percent(row["numbers"][0], own, f"{word}, model")
         if cut:
             right(row["numbers"][1] == cut, f"{word} is cut by {row['numbers'][1]}, not {cut}")
@@ -165,7 +166,7 @@ def rows(seen, s, w, at):
         as_set = cut or f"{row['numbers'][1]} %"
         label = f"Take “{word}”: model {row['numbers'][0]} %, as set {as_set}"
         label += "" if true is None else f", true {row['numbers'][2]} %"
-        label += "; drawn next" * (n == at)
+        label += f"; {'drawn' if s['temperature'] else 'taken'} next" * (n == at)
         right(row["label"] == label, f"{row['label']!r}, not {label!r}")
         right(max(own, set_, true or 0) <= top + 1e-6, f"{word} is longer than its scale {top}")
         ends = [(row["own"], own), (row["set"], set_)]
@@ -227,7 +228,7 @@ def story(seen, s, w):
 
 def distance(said, s, w):
     """Total variation of both distributions, and what is left."""
-    left = int((w["set"] > 0).sum())
+    left = sum(not cut for cut in w["cut"])
     if w["truth"] is None:
         right(s["distance"] is None, s["distance"])
         right("known for the words of the stories only" in said if w["lost"] is None

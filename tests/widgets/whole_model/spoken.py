@@ -112,7 +112,7 @@ def at_rest(said, s, state):
         said = said[drew.end() :]
     own, guess = p[t], int(p[t].argmax())
     if state["was"] is not None:
-        return fits(said, *pulled(s, state, own, guess))
+        return fits(said, *pulled(said, s, state, own, guess))
     pieces = [
         f"After “{vocabulary[ids[t]]}” the best guess is “{vocabulary[guess]}” with ",
         shares(own[guess]),
@@ -136,7 +136,7 @@ def why(said, s, state, own, guess):
     vocabulary, strips, best = (state[key] for key in ("vocabulary", "strips", "best"))
     turned = [n for n, (word, _) in enumerate(best) if word != guess]
     known = s["losses"] or re.search(
-        "It depends most on|No single part", said
+        "it depends most on|no single one is needed", said
     )  # it may just have come
     if known and float(own[guess]) >= 0.1:
         without = {name: float(own[guess]) - loss for name, loss in all_losses(state).items()}
@@ -146,12 +146,14 @@ def why(said, s, state, own, guess):
                 f"without {name} it has {without[name]}",
             )
         right(set(s["losses"] or without) == set(without), f"tried {list(s['losses'] or {})}")
+        experts = any(".expert." in one for one in without)
+        kinds = "heads, experts and sublayers" if experts else "heads and sublayers"
         name = min(without, key=without.get)
         if float(own[guess]) - without[name] < 0.05:
             return [
-                "No single part is needed: without any one of them it loses less than 5 points. "
+                f"Of its {kinds} no single one is needed: without any of them it loses less than 5 points. "
             ]
-        return [f"It depends most on {called(name)}: without it ", shares(own[guess]), " becomes ",
+        return [f"Of its {kinds} it depends most on {called(name)}: without it ", shares(own[guess]), " becomes ",
                 shares(without[name]), ". "]  # fmt: skip
     if turned and turned[-1] + 1 < len(strips):
         where, word = strips[turned[-1] + 1], vocabulary[best[turned[-1]][0]]
@@ -159,13 +161,13 @@ def why(said, s, state, own, guess):
     return []
 
 
-def pulled(s, state, own, guess):
+def pulled(said, s, state, own, guess):
     """What has become of the word that led, of its rival, and of the text."""
     vocabulary, was = state["vocabulary"], state["was"]
     first = int(was[state["t"]].argmax())
     before, after = float(was[state["t"], first]), float(own[first])
     pieces = [f"Without {listed([called(name) for name in s['off']])}, “{vocabulary[first]}” "]
-    if abs(after - before) < 0.005:
+    if shares(after) & shares(before) and "stays at" in said:
         pieces += ["stays at ", shares(after)]
     else:
         pieces += [
@@ -187,7 +189,7 @@ def pulled(s, state, own, guess):
         for o in old
     }
     pieces += [". The words already in the text get ", ends, " (geometric mean)."]
-    if after > before + 0.02 and costs[1] > costs[0] + 0.02:
+    if after > before + 0.02 and costs[1] > costs[0] + 0.02 and "as before" not in said:
         pieces.append(" This one guess gains, yet the text as a whole is read worse.")
     return pieces
 
@@ -272,8 +274,12 @@ def of_parts(drawn, s, values, target, experts):
             right(said and said[2] == target and says(said[1], 0 if abs(value) < 0.005 else value, 2),
                   f"{name} adds {value} for {target}: {told}")  # fmt: skip
         else:
-            points = {str(math.floor(100 * (value + by) + 0.5)) for by in (-1e-6, 0, 1e-6)}
-            fits(told, f"Without {called(name)} the guess loses ", points, " percentage points.")
+            points = {math.floor(100 * abs(value) + by + 0.5) for by in (-1e-4, 0, 1e-4)}
+            ends = {
+                f"{'gains' if value < 0 and n else 'loses'} {n} percentage point{'s' * (n != 1)}."
+                for n in points
+            }
+            fits(told, f"Without {called(name)} the guess ", ends)
             sign = "−" if value < -0.005 else ""
             right(
                 part["number"] in {sign + one for one in shares(abs(value))},

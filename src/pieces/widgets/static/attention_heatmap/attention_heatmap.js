@@ -28,7 +28,11 @@ const WORDS = {
   tile: (layer, head, note, off) =>
     `Show head ${layer}.${head}${note ? `: ${note}` : ""}${off ? ", switched off" : ""}`,
   off: "off",
-  cost: (lost) => `Without it the guess loses ${Math.round(100 * lost)} points`,
+  cost: (lost) => {
+    const points = Math.round(100 * Math.abs(lost));
+    return `Without it the guess ${lost < 0 && points ? "gains" : "loses"} ${points} `
+      + `point${points === 1 ? "" : "s"}`;
+  },
   shown: "shown large",
   each: "What does each head do for this word?",
   map: "Each row is a word that looks",

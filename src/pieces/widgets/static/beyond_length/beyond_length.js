@@ -36,7 +36,8 @@ const WORDS = {
   caption: "Distance to the floor; thin lines are seeds", x: "words in the text", y: "nats a word",
   mark: "trained up to here",
   text: (from, to) => `words ${from} to ${to}`,
-  note: (seeds, weights) => `Measured runs, played: models of ${Math.round(weights / 1000)},000 weights, `
+  note: (seeds, weights) => `Measured runs, played: models of about `
+    + `${Math.round(weights / 1000)},000 weights, `
     + `${seeds === 1 ? "one seed" : `${seeds} seeds`} each, trained on ${TRAINED} words.`,
   value: (name, low, mid, high) => `${name} ${format(mid, 2)} (${format(low, 2)} to ${format(high, 2)})`,
   refused: (name) => `${name} has no row for word ${TRAINED + 1} and stops`,

@@ -107,7 +107,7 @@ function render({ model, el }) {
     const distances = Array.from({ length: Math.round(1.25 * most) + 1 }, (_, d) => d);
     far.draw(kind !== "t5" ? null : { x: distances, high: 1.25 * n,
       at: Math.min(Math.abs(i - j), distances.at(-1)), marks: [{ x: most, name: WORDS.end }],
-      series: [{ name: WORDS.y.t5, role: "key", y: distances.map((d) => bucket(-d)) }] });
+      series: [{ name: WORDS.y.t5, role: "key", y: distances.map((x) => bucket(open && j > i ? x : -x)) }] });
     const d = i - j;
     const where = WORDS.where(i, j, d);
     view.say(!open ? WORDS.hidden : kind === "alibi" ? WORDS.alibi(where, all[head - 1], head, d, of(d))

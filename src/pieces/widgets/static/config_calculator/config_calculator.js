@@ -30,9 +30,11 @@ const WORDS = {
   switches: { tied: "head tied to the embedding", ff_bias: "biases in feed-forward",
     bias: "biases in attention", out_bias: "one on attention's output too" },
   marks: {
-    n_kv_heads: (wish, is) => `${is.n_heads} heads cannot share ${wish.n_kv_heads} key-value heads evenly: `
+    n_kv_heads: (wish, is) => `${is.n_heads} head${is.n_heads === 1 ? "" : "s"} cannot share `
+      + `${wish.n_kv_heads} key-value heads evenly: `
       + `${is.n_kv_heads} ${is.n_kv_heads === 1 ? "is" : "are"} used.`,
-    length: (_, is) => `Longer than the longest text: ${whole(is.length)} are counted.`,
+    length: (_, is) => `Longer than the longest text: ${whole(is.length)} `
+      + `${is.length === 1 ? "is" : "are"} counted.`,
   },
   dtypes: { weights_dtype: "weights as", cache_dtype: "cache as" }, bandwidth: "memory, GB/s",
   counted: "Parameters by part", unit: "parameters", work: "How each part is counted", total: "all",
@@ -51,7 +53,7 @@ const WORDS = {
   kept: "Memory", bytes: "bytes", uses: { inference: "to write", training: "to train, at least" },
   memory: { weights: "weights", cache: "cache", gradients: "gradients", copy: "copy in float32",
     moments: "Adam's moments", inputs: "inputs of the blocks" },
-  facts: { operations: "operations a token", each: "cache for one more token", read: "read in each step",
+  facts: { operations: "operations a token", each: "cache of one token", read: "read in each step",
     most: "tokens a second, at most" },
   how: {
     operations: ({ tied }) => `2 (attention + feed-forward + ${tied ? "V D" : "head"}) + 4 L H K S, `

@@ -12,15 +12,18 @@ const KINDS = Object.keys(SILENT);
 
 const SAY = {
   unfinished: "This is not JSON yet. Paste the whole file, from { to }.",
+  other: "This is JSON, and no config. Paste the whole file, from { to }.",
   kind: (name) => `This is a ${name}, which has parts that are not counted here: `
     + `${KINDS.slice(0, -1).join(", ")} and ${KINDS.at(-1)} can be read.`,
   missing: (names) => `${names.join(" and ")} ${names.length > 1 ? "are" : "is"} missing.`,
   number: (name, value, low, high) => `${name} is ${JSON.stringify(value).slice(0, 24)}; here it can be `
     + `a whole number from ${low.toLocaleString("en")} to ${high.toLocaleString("en")}.`,
   word: (name, value) => `${name} is ${JSON.stringify(value).slice(0, 24)}, where true or false belongs.`,
-  odd: (size) => `Heads of ${size} numbers cannot be turned in pairs: their size must be even.`,
+  odd: (size) => `Heads of ${size} number${size === 1 ? "" : "s"} cannot be turned in pairs: `
+    + "their size must be even.",
   split: (width, heads) => `${heads} heads cannot share ${width} numbers evenly, and head_dim is missing.`,
-  shared: (heads, keys) => `${heads} heads cannot share ${keys} key-value heads evenly.`,
+  shared: (heads, keys) => `${heads} head${heads === 1 ? "" : "s"} cannot share ${keys} key-value heads `
+    + "evenly.",
   windows: "Only some of its layers have a window, which cannot be counted here.",
 };
 
@@ -28,11 +31,11 @@ class Unreadable extends Error {}
 const no = (sentence) => { throw new Unreadable(sentence); };
 
 function parsed(text) {
+  let given;
   try {
-    const given = JSON.parse(text);
-    if (given && typeof given === "object" && !Array.isArray(given)) return given;
-  } catch { /* said below */ }
-  return no(SAY.unfinished);
+    given = JSON.parse(text);
+  } catch { return no(SAY.unfinished); }
+  return given && typeof given === "object" && !Array.isArray(given) ? given : no(SAY.other);
 }
 
 /** @param {Record<string, any>} given @param {(trait: string) => {low: number, high: number}} limits */

@@ -29,14 +29,16 @@ const WORDS = {
         : `${B * H} tables of ${T} × ${K}, and a matrix product treats each one alone.`),
     ({ H }) => (H === 1 ? "The head attends."
       : "Each head attends by itself: no number of one head reaches another."),
-    () => "The two axes change places again, so that the heads of a token stand together.",
+    ({ H }) => "The two axes change places again"
+      + (H === 1 ? "." : ", so that the heads of a token stand together."),
     ({ H, D }) => (H === 1 ? "The row is whole, as it was."
       : `The heads of a token stand side by side again, in one row of ${D}. They have not met yet.`),
     ({ H }) => (H === 1 ? "The last matrix multiplies each row."
       : "Only the last matrix lets the heads meet: each number is now a sum over its whole row."),
   ],
   quiet: (n, changed, all) => ` Head ${n} is silent: `
-    + (changed ? `${changed} of the ${all} numbers here have changed.` : "nothing here has changed."),
+    + (changed ? `${changed} of the ${all} number${all === 1 ? "" : "s"} here `
+      + `ha${changed === 1 ? "s" : "ve"} changed.` : "nothing here has changed."),
 };
 
 function read(model) {

@@ -32,7 +32,7 @@ const WORDS = {
   unmeasured: "No stories were read with this model, so nothing is known but this text.",
   layer: "layer", layers: (l) => `layer ${l}`, unit: "unit", hold: "hold the unit at", shut: "Shut it",
   go: "Let it go",
-  widest: (word, layer) => `The units of layer ${layer} that are widest open at this “${word}”:`,
+  widest: (word, layer) => `The units of layer ${layer} that this “${word}” opens widest by itself:`,
   take: (layer, unit) => `Show unit ${layer}.${unit}`,
   sum: ["gate", "up", "value"], instead: (value) => ` → held at ${value}`,
   free: (word, value, opened) => `At “${word}” the unit stands at ${value}. `

@@ -139,7 +139,7 @@ export const percent = (p) => `${p > 0.995 && p < 1 ? ">\u00a099" : p > 0 && p <
 
 /** A number as one writes it: at least `least` decimals, at most `most`, no zeros behind. */
 export const plain = (value, least = 0, most = 3) => {
-  const [whole, part = ""] = value.toFixed(most).split(".");
+  const [whole, part = ""] = value.toFixed(most).replace(/^-(0(\.0+)?)$/, "$1").split(".");
   const kept = part.replace(/0+$/, "").padEnd(least, "0");
   return (kept ? `${whole}.${kept}` : whole).replace("-", "−");
 };

@@ -46,7 +46,8 @@ const WORDS = {
   },
   nothing: " Your last change moves nothing here.",
   moves: (n, all, where) => ` Your last change moves ${n} of ${all} numbers, ${where}.`,
-  where: { column: (j) => `all in column ${j + 1}`, row: (name) => `all in the row of ${name}`,
+  where: { column: (j, n) => `${n > 1 ? "all " : ""}in column ${j + 1}`,
+    row: (name, n) => `${n > 1 ? "all " : ""}in the row of ${name}`,
     rows: (n) => `in ${n} rows` },
 };
 
@@ -84,8 +85,8 @@ function change(s, moved) {
   if (!s.before) return "";
   if (!moved.length) return WORDS.nothing;
   const [rows, columns] = [0, 1].map((axis) => [...new Set(moved.map((cell) => cell[axis]))]);
-  const where = rows.length === 1 ? WORDS.where.row(nameOf(s, rows[0]))
-    : columns.length === 1 ? WORDS.where.column(columns[0]) : WORDS.where.rows(rows.length);
+  const where = rows.length === 1 ? WORDS.where.row(nameOf(s, rows[0]), moved.length)
+    : columns.length === 1 ? WORDS.where.column(columns[0], moved.length) : WORDS.where.rows(rows.length);
   return WORDS.moves(moved.length, s.T * s.D, where);
 }
 

@@ -32,10 +32,10 @@ function rounds(typed, number, answer) {
 
 /**
  * What was typed, as a number, a fraction of two or a percentage: 0.75, 3/4 or 75 %; NaN where it
- * is none.
+ * is none. Where percentages are asked for, 75 % is 75.
  */
-function value(typed) {
-  const [over, under = "1", ...more] = typed.replace(/%\s*$/u, "/100").split("/");
+function value(typed, percents) {
+  const [over, under = "1", ...more] = typed.replace(/%\s*$/u, percents ? "" : "/100").split("/");
   return more.length ? NaN : parseNumber(over) / parseNumber(under);
 }
 
@@ -62,7 +62,7 @@ function render({ model, el }) {
     view.say(words);
   }
   function check() {
-    const number = value(input.value);
+    const number = value(input.value, /percentage/iu.test(read(model, "question")));
     const finite = Number.isFinite(number);
     const [answer, tolerance] = [known("answer"), known("tolerance")];
     const slip = diagnosis(number, tolerance);

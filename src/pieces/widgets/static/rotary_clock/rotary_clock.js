@@ -170,7 +170,7 @@ function render({ model, el }) {
     ...Object.values(panels));
   const before = ghost();
   /** @type {any} */
-  let origin = null; // where the query stood when the distance last changed
+  let origin = null; // where the query stood when the distance, or a clock, last changed
 
   const panel = {
     angles({ places, i, j, pair }, { thetas }) {
@@ -233,7 +233,10 @@ function render({ model, el }) {
     VIEWS.forEach((name) => { panels[name].hidden = name !== opened; });
     const said = panel[opened](now, found);
     const d = places[i] - places[j];
-    if (origin?.d !== d || origin.skip !== skip) origin = { at: places[i], d, skip };
+    const pace = thetas.join();
+    if (origin?.d !== d || origin.skip !== skip || origin.pace !== pace) {
+      origin = { at: places[i], d, skip, pace };
+    }
     const by = Math.abs(places[i] - origin.at);
     view.say(opened === "angles" && by ? WORDS.say.together(by)
       : said ?? WORDS.say.angles(tokens[i], tokens[j], d, pair, thetas[pair] * d));

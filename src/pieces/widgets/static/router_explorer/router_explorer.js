@@ -20,7 +20,8 @@ const WORDS = {
   title: "Which expert takes which word",
   typed: (n) => `A text of the ${n} words that the model knows`,
   hint: "Write a text of your own, and press a word to follow it through the layers.",
-  each: (l) => `Layer ${l}: the experts of each word, the best one first, whose colour it takes`,
+  each: (l) => `Layer ${l}: the experts of each word, the best one first; it takes the colour of `
+    + "the first that has room",
   story: "The words", full: "no room", none: "–",
   at: (word, list) => `${word}, ${list.length ? `expert ${and(list)}` : "no expert"}`,
   ways: (word) => `The path of “${word}” through the layers`, layer: (l) => `layer ${l}`,
@@ -34,7 +35,8 @@ const WORDS = {
   sum: (word, scores, weights) => `“${word}”: softmax(${scores.join(", ")}) = ${weights.join(", ")}`,
   even: (loss, k, E) => `Balance loss of this text: ${format(loss)} `
     + `(${k} if all experts get equally much, ${E} at worst).`,
-  room: "room per expert", rooms: (factor, visits) => (factor ? `${visits} visits` : "no limit"),
+  room: "room per expert",
+    rooms: (factor, visits) => (factor ? `${visits} visit${visits === 1 ? "" : "s"}` : "no limit"),
   next: (word) => `The next word after “${word}”`, likely: "The next word", word: "word",
     probability: "model", truth: "true",
   table: "Who visits whom", head: ["word", "layer", "experts", "weights"],

@@ -3,7 +3,8 @@ import { chance, h } from "../kit/kit.js";
 import { keyed } from "../kit/keyed.js";
 
 /** @typedef {import("./next_word.js").Candidate} Candidate */
-/** @typedef {{name: string, one: Candidate, rest: boolean, drawn: boolean}} Row */
+/** @typedef {{name: string, one: Candidate, rest: boolean, drawn: boolean,
+ *   how: string}} Row */
 
 const NICE = [0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const LETTER = 7.5; // px
@@ -61,7 +62,7 @@ export function choices(view, { say, take }) {
     parts.set(node, { name, own, set, truth, numbers });
     return node;
   }
-  function update(node, { name, one, rest, drawn }) {
+  function update(node, { name, one, rest, drawn, how }) {
     const at = parts.get(node);
     const wide = (p) => `${Math.min(100, (100 * p) / most)}%`;
     at.name.textContent = name;
@@ -75,7 +76,7 @@ export function choices(view, { say, take }) {
     node.classList.toggle("p-drawn", drawn);
     if (rest) return;
     node.dataset.word = name;
-    node.setAttribute("aria-label", say.take(name, one, drawn));
+    node.setAttribute("aria-label", say.take(name, one, drawn, how));
   }
   const rows = keyed(list, { key: (_, n) => n, make, update });
   view.table(say.next(""), () => shown.length && { head: say.heads,

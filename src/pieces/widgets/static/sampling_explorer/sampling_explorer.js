@@ -33,9 +33,9 @@ const WORDS = {
   next: (word) => (word ? `Which word follows “${word}”? Press one to take it.` : "The next word"),
   heads: ["word", "model", "as set", "true"], scale: (top) => `0 to ${top} %`,
   key: [["own", "model"], ["set", "as set"], ["cut", "cut"], ["truth", "true, by the world's rules"]],
-  take: (word, { own, set, truth, cut }, taken) => `Take “${word}”: model ${percents(own)} %, `
+  take: (word, { own, set, truth, cut }, taken, how) => `Take “${word}”: model ${percents(own)} %, `
     + `as set ${cut || `${percents(set)} %`}${truth === null ? "" : `, true ${percents(truth)} %`}`
-    + (taken ? "; drawn next" : ""),
+    + (taken ? `; ${how} next` : ""),
   others: (n, word) => (word ? `${word} + ${n - 1}` : `${n} others`),
   falls: (number, word) => `The draw: ${number.toFixed(2)} falls on “${word}”`,
   greedy: (word) => `No draw: at temperature 0 the likeliest word, “${word}”, is taken`,
@@ -47,9 +47,11 @@ const WORDS = {
   lost: (word) => `No story of this world has “${word}” at the place underlined. From there on the model `
     + "is on its own, and there is no true probability.",
   strange: "The true probabilities are known for the words of the stories only.",
-  full: (most) => ` The page holds ${most} words: take some back, or start again.`,
+  full: (most, written) => ` The page holds ${most} words: `
+    + (written ? "take some back, or start again." : "shorten the beginning."),
   cache: "The cache: keys and values, word by word",
-  held: (T, layers, each) => `In the cache: ${T} words × ${layers} layers × 2 × ${each} numbers = `
+  held: (T, layers, each) => `In the cache: ${T} word${T === 1 ? "" : "s"} × ${layers} layers × 2 × `
+      + `${each} numbers = `
     + `${grouped(2 * T * layers * each)}, or ${(8e-3 * T * layers * each).toFixed(1)} kB. `,
   costs: (T) => `The next word adds one column; without the cache all ${T + 1} would be computed.`,
 };
@@ -158,24 +160,26 @@ async function render({ model: traits, el }) {
     story.scrollTop = story.scrollHeight;
   }
   /** The rows: the likeliest, and all others together. */
-  function rowsOf({ list, one }) {
+  function rowsOf({ list, one }, how) {
     const rows = list.slice(0, ROWS).map((each) =>
-      ({ name: vocabulary[each.id], one: each, rest: false, drawn: each === one }));
+      ({ name: vocabulary[each.id], one: each, rest: false, drawn: each === one, how }));
     const rest = list.slice(ROWS);
     if (!rest.length) return rows;
     const sum = (key) => rest.reduce((all, each) => all + each[key], 0);
     const outside = rest.includes(one);
     const all = { id: -1, own: sum("own"), set: sum("set"), truth: one.truth === null ? null : sum("truth"),
-      cut: rest.every(({ cut }) => cut) ? rest[0].cut : "" };
+      cut: !rest.every(({ cut }) => cut) ? "" : rest.every(({ cut }) => cut === rest[0].cut) ? rest[0].cut
+        : WORDS.key[2][1] };
     const name = WORDS.others(rest.length, outside ? vocabulary[one.id] : "");
-    return [...rows, { name, one: all, rest: true, drawn: outside }];
+    return [...rows, { name, one: all, rest: true, drawn: outside, how }];
   }
   function sentence(state, { told: all, lost, list, full }, far) {
-    const left = list.filter(({ set: p }) => p > 0).length;
+    const left = list.filter(({ cut }) => !cut).length;
     const moved = far && Math.abs(far.set - far.model) > 1e-6 ? WORDS.setApart(percents(far.set)) : "";
     const apart = far ? WORDS.apart(all.at(-1), percents(far.model)) + moved
       : lost < 0 ? WORDS.strange : WORDS.lost(all[lost]);
-    return apart + (left < list.length ? WORDS.kept(left, list.length) : "") + (full ? WORDS.full(most) : "");
+    return apart + (left < list.length ? WORDS.kept(left, list.length) : "")
+      + (full ? WORDS.full(most, state.written.length > 0) : "");
   }
   fromPerfect(view, model);
   view.onDraw(() => {
@@ -186,7 +190,7 @@ async function render({ model: traits, el }) {
     if (!T) return report(traits, { candidates: [], distance: null, draw: null, computed: 0 });
     const found = ahead(state);
     tell(state, found);
-    const rows = rowsOf(found);
+    const rows = rowsOf(found, state.temperature ? "drawn" : "taken");
     const far = distances(found.list);
     const word = vocabulary[found.one.id];
     next.draw(found.told.at(-1), rows);

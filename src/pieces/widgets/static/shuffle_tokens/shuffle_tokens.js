@@ -14,7 +14,7 @@ const WORDS = {
   was: (x) => `was ${x}`,
   row: (name, x, o) => `${name}: input ${x}, output ${o}`, list: "The tokens from top to bottom",
   ordered: "The six tokens as they came. Press Shuffle, and keep an eye on one of the words.",
-  along: "Each word kept its output and took it along to its new place. The mean has not moved at all.",
+  along: "Each word has kept its output, wherever it stands now. The mean has not moved at all.",
   changed: (n, list) => `${n === 1 ? "One word has" : `${n} words have`} a different output now: ${list}. `
     + "Under a causal mask a word hears itself and those above it, and those have changed.",
   lucky: "No output has changed this time: no word has different words above it. Shuffle again.",

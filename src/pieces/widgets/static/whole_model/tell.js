@@ -1,4 +1,5 @@
 /** What is to be seen, in sentences with their numbers: part by part while it plays, whole when it rests. */
+import { percent } from "../kit/kit.js";
 import { openUnits } from "./draw_column.js";
 import { boldest } from "./opened.js";
 import { WORDS } from "./words.js";
@@ -70,7 +71,8 @@ export function restTold({ column, before, word, vocabulary, off, strips, truth,
   if (before) {
     const was = before.guess;
     const now = column.probabilities[was.id];
-    const gains = now > was.p + 0.02 && costs && costs[1] > costs[0] + 0.02;
+    const [old, read] = (costs ?? []).map((nats) => percent(Math.exp(-nats)));
+    const gains = now > was.p + 0.02 && costs && costs[1] > costs[0] + 0.02 && old !== read;
     return WORDS.without(off, vocabulary[was.id], was.p, now)
       + (column.guess.id === was.id ? "" : WORDS.leads(guess, column.guess.p))
       + (costs ? WORDS.text(...costs) : ".") + (gains ? WORDS.gains : "");
@@ -79,7 +81,9 @@ export function restTold({ column, before, word, vocabulary, off, strips, truth,
   const turned = turnedAt(column);
   if (tried && column.guess.p >= 0.1) { // of less, hardly anything could be lost
     const [name, p] = [...tried].reduce((least, one) => (one[1] < least[1] ? one : least));
-    told.push(column.guess.p - p < 0.05 ? WORDS.spread : WORDS.needs(name, column.guess.p, p));
+    const kinds = [...tried.keys()].some((one) => one.includes(".expert.")) ? "heads, experts and sublayers"
+      : "heads and sublayers"; // norms, skips and positions are not tried
+    told.push(column.guess.p - p < 0.05 ? WORDS.spread(kinds) : WORDS.needs(kinds, name, column.guess.p, p));
   } else if (turned >= 0 && turned + 1 < strips.length) {
     told.push(WORDS.turned(strips[turned + 1], vocabulary[column.lens[turned].id]));
   }

@@ -94,15 +94,19 @@ export const WORDS = {
   units: (open, all) => `${open} of ${all} units open`,
   bar: { votes: (name, value, word) => `${called(name)} adds ${slight(value)} to the score of `
       + quote(word),
-    cost: (name, lost) => `Without ${called(name)} the guess loses ${Math.round(100 * lost)} `
-      + "percentage points",
+    cost: (name, lost) => {
+      const points = Math.round(100 * Math.abs(lost));
+      return `Without ${called(name)} the guess ${lost < 0 && points ? "gains" : "loses"} ${points} `
+        + `percentage point${points === 1 ? "" : "s"}`;
+    },
     wait: "What is lost without it is being tried" },
   equation: (word) => `What it adds to the score (the logit) of ${quote(word)}`,
   rest: (n) => `${n} others`,
   steps: (n) => ({ words: "the words", embedding: "embedding", norm: "final norm", next: "next word" })[n]
     ?? called(n),
   told: {
-    words: (T, V) => `The text is ${T} words, each known to the model by its number among ${V}.`,
+    words: (T, V) => `The text is ${T} word${T === 1 ? "" : "s"}, each known to the model by its `
+      + `number among ${V}.`,
     embedding: (word, D, p) =>
       `${quote(word)} is looked up in a table: ${D} numbers, its own row. They would `
       + `only say ${quote(word)} again (${percent(p)}).`,
@@ -122,20 +126,23 @@ export const WORDS = {
     next: (V, list) => `Its direction is compared with all ${V} words: `
       + `${listed(list.map(([word, p]) => `${quote(word)} ${percent(p)}`))}.`,
   },
-  cache: (T) => (T ? ` The ${T} columns before it are kept as they were: that is the cache.` : ""),
+  cache: (T) => (T ? ` The ${T === 1 ? "column before it is" : `${T} columns before it are`} kept as `
+    + `${T === 1 ? "it was" : "they were"}: that is the cache.` : ""),
   drawn: (word, p) => `The model drew ${quote(word)}, which had ${percent(p)}. `,
   rises: "Its column rises.",
   sure: (word, guess, p, truth) => `After ${quote(word)} the best guess is ${quote(guess)} with `
     + percent(p)
     + (truth === null ? ". " : `; the true probability in these stories is ${percent(truth)}. `),
   turned: (where, lens) => `Stopped before ${called(where)}, it would have said ${quote(lens)}. `,
-  needs: (name, from, to) => `It depends most on ${called(name)}: without it ${percent(from)} becomes `
+  needs: (kinds, name, from, to) => `Of its ${kinds} it depends most on ${called(name)}: without it `
+    + `${percent(from)} becomes `
     + `${percent(to)}. `,
-  spread: "No single part is needed: without any one of them it loses less than 5 points. ",
+  spread: (kinds) => `Of its ${kinds} no single one is needed: without any of them it loses less than `
+    + "5 points. ",
   floor: (above) => "How near the truth? On stories it never saw, the word that comes gets on average "
     + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of its true probability (geometric mean).`,
   without: (list, word, from, to) => `Without ${listed(list.map(called))}, ${quote(word)} `
-    + (Math.abs(to - from) < 0.005 ? `stays at ${percent(to)}` : `${to < from ? "falls" : "rises"} from `
+    + (percent(to) === percent(from) ? `stays at ${percent(to)}` : `${to < from ? "falls" : "rises"} from `
       + `${percent(from)} to ${percent(to)}`),
   leads: (word, p) => `, and ${quote(word)} leads with ${percent(p)}`,
   text: (before, after) => {
