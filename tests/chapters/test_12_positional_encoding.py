@@ -36,7 +36,6 @@ from pieces.positions import (
     alibi_slopes,
 )
 from pieces.trained import load
-from pieces.widgets import PositionWaves
 
 NAME = "12_positional_encoding"
 PLACE = torch.arange(8)
@@ -129,7 +128,7 @@ def test_places_that_look_alike():
     assert abs((b - a) / (2 * math.pi) % 1 - 1) < 0.002  # nearly 53 periods, and not quite
     number = scientific(here.item())
     says(NAME, f"the places {a} and {b} differ by {number}", f"these two are {whole:.2f} apart")
-    says(NAME, f"two places that differ by as little as {number} in one column, {a} and {b}")
+    says(NAME, f"two places that differ by {number} in one column, {a} and {b}")
 
 
 def test_neighbours_are_the_closest_of_all():
@@ -255,15 +254,6 @@ def test_a_late_query_in_sixteen_bits():
     float16, bfloat16 = rows["m j, T = 2,048"]
     assert int(float16) < 128
     says(NAME, f"in bfloat16 it tells only {bfloat16} places apart among the 128 nearest keys")
-
-
-def test_the_longest_wave_comes_near_its_bound_in_wide_codes():
-    last = {D: 2 * math.pi * 10_000 ** ((D - 2) / D) for D in (32, 512)}
-    says(
-        NAME,
-        f"the last one is {last[32]:,.0f} for the 32 columns of the picture and {last[512]:,.0f}",
-    )
-    assert PositionWaves().d == 32
 
 
 def _at(kind, scheme, words):

@@ -136,7 +136,7 @@ def why(said, s, state, own, guess):
     vocabulary, strips, best = (state[key] for key in ("vocabulary", "strips", "best"))
     turned = [n for n, (word, _) in enumerate(best) if word != guess]
     known = s["losses"] or re.search(
-        "it depends most on|no single one is needed", said
+        "It depends most on|No single part", said
     )  # it may just have come
     if known and float(own[guess]) >= 0.1:
         without = {name: float(own[guess]) - loss for name, loss in all_losses(state).items()}
@@ -146,14 +146,12 @@ def why(said, s, state, own, guess):
                 f"without {name} it has {without[name]}",
             )
         right(set(s["losses"] or without) == set(without), f"tried {list(s['losses'] or {})}")
-        experts = any(".expert." in one for one in without)
-        kinds = "heads, experts and sublayers" if experts else "heads and sublayers"
         name = min(without, key=without.get)
         if float(own[guess]) - without[name] < 0.05:
             return [
-                f"Of its {kinds} no single one is needed: without any of them it loses less than 5 points. "
+                "No single part is needed: without any one of them it loses less than 5 points. "
             ]
-        return [f"Of its {kinds} it depends most on {called(name)}: without it ", shares(own[guess]), " becomes ",
+        return [f"It depends most on {called(name)}: without it ", shares(own[guess]), " becomes ",
                 shares(without[name]), ". "]  # fmt: skip
     if turned and turned[-1] + 1 < len(strips):
         where, word = strips[turned[-1] + 1], vocabulary[best[turned[-1]][0]]

@@ -278,7 +278,7 @@ def test_what_each_part_is_worth_is_tried_while_it_rests(bench):
             assert losses[part] == pytest.approx(float(plain[best] - without[best]), abs=1e-5)
         check(page, widget)
         worst = min((float(plain[best]) - loss, part) for part, loss in losses.items())
-        hangs = "it depends most on" in said(page)
+        hangs = "It depends most on" in said(page)
         assert hangs == (float(plain[best]) - worst[0] >= 0.05)
 
 

@@ -20,8 +20,7 @@ const WORDS = {
   title: "Which expert takes which word",
   typed: (n) => `A text of the ${n} words that the model knows`,
   hint: "Write a text of your own, and press a word to follow it through the layers.",
-  each: (l) => `Layer ${l}: the experts of each word, the best one first; it takes the colour of `
-    + "the first that has room",
+  each: (l) => `Layer ${l}: the experts of each word, the best one first, whose colour it takes`,
   story: "The words", full: "no room", none: "–",
   at: (word, list) => `${word}, ${list.length ? `expert ${and(list)}` : "no expert"}`,
   ways: (word) => `The path of “${word}” through the layers`, layer: (l) => `layer ${l}`,

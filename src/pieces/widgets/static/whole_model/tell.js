@@ -81,9 +81,7 @@ export function restTold({ column, before, word, vocabulary, off, strips, truth,
   const turned = turnedAt(column);
   if (tried && column.guess.p >= 0.1) { // of less, hardly anything could be lost
     const [name, p] = [...tried].reduce((least, one) => (one[1] < least[1] ? one : least));
-    const kinds = [...tried.keys()].some((one) => one.includes(".expert.")) ? "heads, experts and sublayers"
-      : "heads and sublayers"; // norms, skips and positions are not tried
-    told.push(column.guess.p - p < 0.05 ? WORDS.spread(kinds) : WORDS.needs(kinds, name, column.guess.p, p));
+    told.push(column.guess.p - p < 0.05 ? WORDS.spread : WORDS.needs(name, column.guess.p, p));
   } else if (turned >= 0 && turned + 1 < strips.length) {
     told.push(WORDS.turned(strips[turned + 1], vocabulary[column.lens[turned].id]));
   }

@@ -134,11 +134,9 @@ export const WORDS = {
     + percent(p)
     + (truth === null ? ". " : `; the true probability in these stories is ${percent(truth)}. `),
   turned: (where, lens) => `Stopped before ${called(where)}, it would have said ${quote(lens)}. `,
-  needs: (kinds, name, from, to) => `Of its ${kinds} it depends most on ${called(name)}: without it `
-    + `${percent(from)} becomes `
+  needs: (name, from, to) => `It depends most on ${called(name)}: without it ${percent(from)} becomes `
     + `${percent(to)}. `,
-  spread: (kinds) => `Of its ${kinds} no single one is needed: without any of them it loses less than `
-    + "5 points. ",
+  spread: "No single part is needed: without any one of them it loses less than 5 points. ",
   floor: (above) => "How near the truth? On stories it never saw, the word that comes gets on average "
     + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of its true probability (geometric mean).`,
   without: (list, word, from, to) => `Without ${listed(list.map(called))}, ${quote(word)} `
