@@ -75,7 +75,7 @@ def test_the_word_to_press_stands_once_in_the_first_picture():
     at = len(load("stories_moe").task.encode(before))
     says(
         NAME,
-        "Press *the*, for example: the model expects *red* "
+        "Press *the*: the model expects *red* "
         f"with {after(before)['red']:.2f}, where the true probability is "
         f"{truth(before, 'red'):.2f}.",
     )
