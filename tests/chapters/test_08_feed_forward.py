@@ -327,7 +327,7 @@ def test_the_second_best_rate_of_swiglu_tells_no_other_story():
     behind = sorted(statistics.fmean(gaps) for gaps in apart_there)
     chance = sorted(100 * bends.by_chance(gaps) for gaps in apart_there)
     says(NAME, f"the two are {behind[0]:.3f} to {behind[-1]:.3f} behind")
-    says(NAME, f"by chance in {chance[0]:.0f} to {chance[-1]:.0f} % of the cases")
+    says(NAME, f"which chance gives in {chance[0]:.0f} to {chance[-1]:.0f} % of the cases")
 
 
 def test_what_is_said_of_the_four_networks(shown):

@@ -185,7 +185,7 @@ class TestPage:
             said = page.locator(".p-say")
             assert "Keys 1, 2, 3, 4, 5, 6 share the lead with 16.7 % each." in said.inner_text()
             put(page, widget, step=3)
-            assert "Keys 1, 2, 3, 4, 5, 6 fit equally well: 0.0000." in said.inner_text()
+            assert "Keys 1, 2, 3, 4, 5, 6 fit best, equally well: 0.0000." in said.inner_text()
             put(page, widget, step=5, mask="causal")
             assert "Keys 1, 2, 3 share the lead with 33.3 % each." in said.inner_text()
             put(page, widget, step=6)

@@ -37,7 +37,7 @@ const WORDS = {
       const most = four(Math.max(...s.scores[i]));
       return `Query ${i + 1} meets all six keys, one dot product each. ` + (first.length === 1
         ? `Key ${first[0] + 1}${named(s, first[0])} fits best: ${most}.`
-        : `Keys ${first.map((j) => j + 1).join(", ")} fit equally well: ${most}.`);
+        : `Keys ${first.map((j) => j + 1).join(", ")} fit best, equally well: ${most}.`);
     },
     scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. The order `
       + `stays; the spread shrinks.`,

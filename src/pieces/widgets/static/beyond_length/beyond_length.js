@@ -76,7 +76,7 @@ function breaks(runs, name, curves) {
   const forgetful = runs("window", owner);
   if (!curves.length || !forgetful.length) return null;
   const [mid, bound] = [median(curves), median(forgetful)];
-  const at = mid.findIndex((x, n) => n > KNOWN && !(x <= bound[n] + WORSE)); // nor does a refusal
+  const at = mid.findIndex((x, n) => n > KNOWN && !(x <= bound[n] + WORSE)); // NaN: it refuses
   return at < 0 ? null : at;
 }
 
