@@ -136,12 +136,14 @@ test-book: $(READY) browser
 	$(BUILD)
 	$(PYTEST) -q $(BESIDE) tests/book
 
-# The notebooks are compared while the book is built: each runs them one after the other. Their
-# threads would wait for each other's cores: with two each, on two cores, four minutes became over ten.
+# The notebooks are compared once the book is built, while its pages are tested: two that start
+# kernels at one time may choose one port, and then wait for ever. Threads would wait for each other's
+# cores: with two each, on two cores, four minutes became over ten.
 test-site: export OMP_NUM_THREADS := 1
 test-site: $(READY) browser
+	$(BUILD)
 	@$(MAKE) --no-print-directory test-notebooks & notebooks=$$!; \
-	$(MAKE) --no-print-directory test-book; book=$$?; \
+	$(PYTEST) -q $(BESIDE) tests/book; book=$$?; \
 	wait $$notebooks && exit $$book
 
 test-live: $(READY) browser

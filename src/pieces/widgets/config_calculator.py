@@ -138,6 +138,8 @@ class ConfigCalculator(PieceWidget):
     def describe(self) -> str:
         """Return the sizes that count most."""
         kv_heads = self.counted()["n_kv_heads"]
-        heads = f"{self.n_heads} heads of size {self.head_dim} ({kv_heads} for keys and values)"
+        heads = f"{self.n_heads} head{'s' * (self.n_heads > 1)} of size {self.head_dim}"
+        heads += f" ({kv_heads} for keys and values)"
         others = f"a d_ff of {self.d_ff:,} and a vocabulary of {self.vocab_size:,}"
-        return f"{self.n_layers} layers of width {self.d_model:,}, {heads}, {others}"
+        layers = f"{self.n_layers} layer{'s' * (self.n_layers > 1)}"
+        return f"{layers} of width {self.d_model:,}, {heads}, {others}"

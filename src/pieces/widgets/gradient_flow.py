@@ -48,4 +48,5 @@ class GradientFlow(PieceWidget):
         """Return what the stack is made of."""
         skips = "with" if self.skip else "without"
         norm = "no norm" if self.norm == "none" else f"{self.norm}-norm"
-        return f"{self.depth} layers {skips} skips, {self.sublayer}, gain {self.gain:g}, {norm}"
+        layers = f"{self.depth} layer{'s' * (self.depth > 1)}"
+        return f"{layers} {skips} skips, {self.sublayer}, gain {self.gain:g}, {norm}"

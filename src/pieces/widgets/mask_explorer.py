@@ -51,7 +51,8 @@ class MaskExplorer(PieceWidget):
 
     Read back:
         allowed: how many cells of the mask are open.
-        leaks: cells [query, key] opened by hand in which a query sees a later key.
+        leaks: cells [query, key] opened by hand in which a query sees a later key that is a word,
+            not padding.
 
     Raises:
         ValueError: an unknown argument or a value out of range.
@@ -121,7 +122,8 @@ class MaskExplorer(PieceWidget):
         mask, kind = self.mask(), CALLED[self.kind]
         both = kind if self.also in ("none", self.kind) else f"{kind} and {CALLED[self.also]}"
         plural = "masks together" if both != kind else "mask"
-        cells = f"{int(mask.sum())} of {mask.numel()} cells are open"
+        count = int(mask.sum())
+        cells = f"{count} of {mask.numel()} cells {'is' if count == 1 else 'are'} open"
         return f"{both} {plural} over {self.T} tokens; {cells}"
 
     def still(self) -> str:
@@ -129,7 +131,7 @@ class MaskExplorer(PieceWidget):
         mask = self.mask()
         reach = masks.reach(mask, self.layers)
         names = {"rows": self.tokens, "columns": self.tokens}
-        layers = f"Reach after {self.layers} layer{'s' if self.layers > 1 else ''}"
+        layers = f"Reach after {self.layers} layer{'s' * (self.layers != 1)}"
         return grid(mask.double(), "query", "Mask", mask=mask, **names) + grid(
             reach.double(), "output", layers, mask=reach, **names
         )

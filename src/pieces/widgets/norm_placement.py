@@ -113,8 +113,14 @@ class NormPlacement(PieceWidget):
     def describe(self) -> str:
         """Return what is shown."""
         if self.view == "layers":
-            start = "scaled by β" if self.start == "scaled" else "of their own"
-            layers = f"{self.depth:,} layers before training, with first weights {start}"
+            starts = {
+                "own": "of their own",
+                "plain": "plain for all",
+                "scaled": "scaled by β for all",
+            }
+            layers = (
+                f"{self.depth:,} layers before training, with first weights {starts[self.start]}"
+            )
             return f"{layers}; the sentence is about {CALLED[self.placement]}"
         warm = f"{self.warmup} steps of warm-up" if self.warmup else "no warm-up"
         rate = f"a learning rate of {self.lr:g} and {warm}"

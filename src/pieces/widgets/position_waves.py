@@ -61,8 +61,10 @@ class PositionWaves(PieceWidget):
     def describe(self) -> str:
         """Return the sizes and what is followed."""
         sizes = f"{self.length} positions in {self.d} columns, with base {self.base:,g}"
-        pair = f"positions {self.position} and {self.position + self.k}"
-        return f"{sizes}; column {self.column}, and {pair}"
+        k = min(self.k, self.length - 1)
+        position = min(self.position, self.length - 1 - k)
+        pair = f"positions {position} and {position + k}"
+        return f"{sizes}; column {min(self.column, self.d - 1)}, and {pair}"
 
     def encoding(self) -> Sinusoidal:
         """Return the package's encoding with these sizes."""

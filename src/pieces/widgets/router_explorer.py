@@ -67,6 +67,6 @@ class RouterExplorer(TrainedModelWidget):
     def describe(self) -> str:
         """Return the model, the text, the layer, and what is shut or small."""
         without = ", ".join(f"{expert} of layer {layer}" for layer, expert in self.closed)
-        shut = f", with expert {without} shut" if without else ""
+        shut = f", with expert{'s' * (len(self.closed) > 1)} {without} shut" if without else ""
         room = f", and room for {self.capacity:g} times the fair share" if self.capacity else ""
         return f"{self.called} reads “{self.text}”: layer {self.layer}{shut}{room}"

@@ -116,10 +116,15 @@ def said_of(root, step, row, m, tokens, hidden):
     named = f" (“{tokens[row]}”)" if tokens else ""
     right(step > 2 or said.startswith(f"Token {row + 1}{named} "), said)
     best = {3: m["scores"], 5: m["weights"], 6: m["weights"]}.get(step)
+    if step == 4:
+        equal = bool((m["scores"][row] == m["scores"][row, 0]).all())
+        right(("are equal, and stay so." in said) == equal, said)
+        right(("The order stays; the spread shrinks." in said) != equal, said)
     if best is None:
         return
     hides = bool(hidden[row].any())
-    right(step != 5 or (" is positive now and sums to 1." in said) != hides, said)
+    positive = bool((m["weights"][row] > 0).all())
+    right(step != 5 or (" is positive now and sums to 1." in said) == positive, said)
     right(step != 5 or ("Later keys were hidden" in said) == hides, said)
     key, word = re.search(r"(?:Key (\d)|Row \d of V)(?: \(“(.*?)”\))?", said).groups()
     told = int(key or re.search(r"Row (\d) of V", said)[1])

@@ -186,12 +186,22 @@ class TestPage:
             assert "Keys 1, 2, 3, 4, 5, 6 share the lead with 16.7 % each." in said.inner_text()
             put(page, widget, step=3)
             assert "Keys 1, 2, 3, 4, 5, 6 fit best, equally well: 0.0000." in said.inner_text()
+            put(page, widget, step=4)
+            assert "Its scores are equal, and stay so." in said.inner_text()
             put(page, widget, step=5, mask="causal")
             assert "Keys 1, 2, 3 share the lead with 33.3 % each." in said.inner_text()
             put(page, widget, step=6)
             assert said.inner_text().endswith("of rows 1 to 3 of V, as the mask allows.")
             put(page, widget, row=1)
             assert "Output 1 is v₁ itself" in said.inner_text()
+
+    def test_a_weight_that_underflows_is_not_called_positive(self, bench):
+        widget = AttentionSteps(step=5)
+        widget.X = [[99 * (-1) ** n * x for x in row] for n, row in enumerate(widget.X)]
+        widget.Wq, widget.Wk = ([[99.0 * (i == j) for j in range(3)] for i in range(3)],) * 2
+        with bench.show(widget) as page:
+            assert 0 in numbers_of(page)[:6]
+            assert page.locator(".p-say").inner_text().startswith("Row 2 sums to 1 now.")
 
     def test_the_dark_colours_every_tile_anew(self, bench):
         tiles = """() => [...document.querySelectorAll(".p-work li:not([hidden]) .p-tile")]

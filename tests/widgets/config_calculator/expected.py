@@ -96,6 +96,19 @@ def three(value):
     return f"{float(digits):g}"
 
 
+def round_share(share):
+    """Return a share in per cent, which is 0 or 100 only where it is so."""
+    edge = ">\u00a099" if 0.995 < share < 1 else "<\u00a01" if 0 < share < 0.005 else None
+    return f"{edge or int(100 * share + 0.5)}\u00a0%"
+
+
+def config_biased(config):
+    """Whether any of the parts has biases, as it is built."""
+    with torch.device("meta"):
+        model = (qwen2 if isinstance(config, Qwen2Config) else mistral)(config)
+    return any(name.endswith("bias") for name, _ in model.named_parameters())
+
+
 def in_bytes(value):
     return short(value, "G") + (" B" if value < 999.5 else "B")
 
@@ -182,11 +195,15 @@ def config_calculator(root, s):
     right(shown["facts"] == facts, f"{shown['facts']}, not {facts}")
     right(("V D" in shown["hows"][0]) == config.tied, f"the head once: {shown['hows'][0]}")
     right(("but the embedding" in shown["hows"][2]) != config.tied, f"read: {shown['hows'][2]}")
-    share = int(100 * parts["feed-forward"] / total + 0.5)
+    biased = config_biased(config)
+    right((", biases aside" in shown["hows"][0]) == biased, f"biases: {shown['hows'][0]}")
+    share = round_share(parts["feed-forward"] / total)
+    one = {name: f"{n} token{'s' * (n != '1')}" for name, n in (("seen", f"{seen:,}"),
+                                                                ("speed", short(speed)))}  # fmt: skip
     right(shown["said"] == (
-        f"{rows[0][0]}: {short(total)} parameters, {share} % of them in the feed-forward networks. "
-        f"As {s['weights_dtype']} the weights take {in_bytes(total * weights)}. With {seen:,} tokens "
-        f"in the cache it writes at most {short(speed)} tokens a second, if reading weights and "
+        f"{rows[0][0]}: {short(total)} parameters, {share} of them in the feed-forward networks. "
+        f"As {s['weights_dtype']} the weights take {in_bytes(total * weights)}. With {one['seen']} "
+        f"in the cache it writes at most {one['speed']} a second, if reading weights and "
         "cache is all that takes time."), shown["said"])  # fmt: skip
     for trait, (typed, told) in shown["fields"].items():
         number = round(s[trait]) if trait == "bandwidth" else s[trait]

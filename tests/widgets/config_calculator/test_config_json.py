@@ -8,7 +8,7 @@ import transformers
 from oracle import check, recorded
 from twins import opened_twin
 
-from browser import PAINTED, state
+from browser import PAINTED, put, state
 from overlaps import JUPYTER
 from pieces.widgets import ConfigCalculator
 from pieces.widgets.base import STATIC
@@ -99,6 +99,17 @@ def test_what_cannot_be_read_is_said(twin, change, told):
     assert told in got["sentence"]
 
 
+@pytest.mark.parametrize(("first", "window"), [(0, 8), (2, 0), (28, 0), (None, 0)])
+def test_a_qwen2_has_its_window_from_a_layer_on(twin, first, window):
+    """With as many layers, or more, before the first of them as it has, none has one."""
+    given = SMALL | {"model_type": "qwen2", "use_sliding_window": True, "sliding_window": 8}
+    given |= {} if first is None else {"max_window_layers": first}
+    assert read(twin, given)["sizes"]["window"] == window
+    config = {name: value for name, value in given.items() if name != "model_type"}
+    kinds = transformers.Qwen2Config(**config).layer_types
+    assert set(kinds) == {"sliding_attention" if window else "full_attention"}
+
+
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null", "7", '"llama"', '{"hidden_size": 4'])
 def test_what_is_no_file_is_said(twin, text):
     whole = text not in ("", "{") and not text.startswith('{"')
@@ -145,6 +156,14 @@ def test_a_file_is_typed_key_by_key(bench):
         check(page, widget)
         page.wait_for_timeout(600)
         assert "Read" in note.inner_text()
+        put(page, widget, n_layers=4)
+        assert note.inner_text() == "Read. The sizes below have been changed since."
+        put(page, widget, n_layers=now["n_layers"])
+        assert note.inner_text() == "Read: the sizes below are those of the file."
+        field.fill("")
+        assert note.inner_text() == ""
+        put(page, widget, n_layers=4)
+        assert note.inner_text() == ""
         assert page.record.errors == []
 
 

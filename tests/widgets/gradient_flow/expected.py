@@ -261,7 +261,7 @@ def law(s, at):
         x = before[-1]
         into = 1.0 if s["norm"] == "pre" else x
         y = g * g * into + (x if s["skip"] else 0)
-        slope = g * g * into / x + (1 if s["skip"] else 0)
+        slope = (g * g * into / x if x else 0) + (1 if s["skip"] else 0)
         if s["norm"] == "post":
             slope, y = (slope * x / y, 1.0) if y else (0.0, 0.0)
         before.append(y)

@@ -17,6 +17,8 @@ PICTURES = {
                                       layer=5), None),
     "flow post": (lambda: GradientFlow(depth=12, norm="post", gain=1.5, layer=12), None),
     "flow plain pre": (lambda: GradientFlow(depth=6, norm="pre", skip=False, layer=2), None),
+    "flow nothing": (lambda: GradientFlow(depth=4, norm="post", skip=False, gain=0, layer=2), None),
+    "flow nothing, pre": (lambda: GradientFlow(depth=4, norm="pre", skip=False, gain=0, layer=2), None),
     "flow opposed": (lambda: GradientFlow(depth=10, sublayer="opposed", gain=0.7, layer=4), None),
     "flow ghost": (lambda: GradientFlow(depth=16), taken_away),
 }  # fmt: skip

@@ -34,12 +34,13 @@ def mask_explorer(root, s):
     names = names_of(s, "padding" in (s["kind"], s["also"]))
     reach = masks.reach(mask, at)
     later = ~masks.causal(T)
-    leaks = mask & later & ~plain
+    pads = pads_of(s)
+    leaks = mask & later & ~plain & ~pads
     weights = masked_softmax(gaussian(168, 24 * 24).reshape(24, 24)[:T, :T], mask)
     titles = names if s["tokens"] else []
     named = {"rows": titles, "columns": titles, "signed": False}
     followed = {"frame": s["token"] - 1 if s["token"] else None, "mask": mask, **named}
-    spread = reach & later & ~masks.reach(plain, at)
+    spread = reach & later & ~masks.reach(plain, at) & ~pads
     phone = root.locator('.p-tab[data-view="mask"]').is_visible()
     view = s["view"] if phone or s["view"] != "mask" else "weights"
     shown = {one.caption: one for one in maps(root)}
@@ -78,7 +79,14 @@ def mask_explorer(root, s):
     exec(root.locator(".p-code code").inner_text(), scope)
     right(torch.equal(scope["mask"].expand(T, T), mask), "the code makes another mask")
     said = root.locator(".p-say").inner_text()
-    right(f"{int(mask.sum())} of {T * T} cells are open" in said, said)
+    count = int(mask.sum())
+    right(f"{count} of {T * T} cells {'is' if count == 1 else 'are'} open." in said, said)
+    idle = int((mask & ~plain & pads).sum())
+    lets = f"{idle} cell lets" if idle == 1 else f"{idle} cells let"
+    right(("a query see padding" in said) == bool(idle), said)
+    right(
+        not idle or f"{lets} a query see padding, which takes weight and has nothing" in said, said
+    )
     padded = "padding" in (s["kind"], s["also"]) and s["side"] == "right" and 0 < s["length"] < T
     last = "the last output" + " before the padding" * padded
     right(f"After {at} layer{'s' * (at != 1)} {last} depends" in said, said)
@@ -113,6 +121,13 @@ def mask_explorer(root, s):
     right(s["allowed"] == int(mask.sum()), "Python reads another number")
     right(s["leaks"] == leaks.nonzero().tolist(), "Python reads other leaks")
     right(s["kind"] in KINDS, s["kind"])
+
+
+def pads_of(s):
+    """Which keys are padding, bool [T]."""
+    if "padding" not in (s["kind"], s["also"]):
+        return torch.zeros(s["T"], dtype=torch.bool)
+    return ~alone("padding", *(s[name] for name in SIZES))[0]
 
 
 def same_looks(root, s, names, mask):
@@ -154,7 +169,10 @@ def same_reasons(root, drawn, s, names, mask, plain, weights):
     for (i, j), said in zip(cells, pointed(root, drawn, cells, ".p-look"), strict=True):
         key = "itself" if i == j else f"“{names[j]}”"
         ahead = f"{j - i} word{'s' * (j - i != 1)} ahead"
-        if mask[i, j] and j > i and not plain[i, j]:
+        if mask[i, j] and not plain[i, j] and pads_of(s)[j]:
+            wanted = (f"“{names[i]}” now looks at {key}, which is padding: it takes weight and has "
+                      "nothing to say.")  # fmt: skip
+        elif mask[i, j] and j > i and not plain[i, j]:
             next_word = j == i + 1
             leaks = (
                 "It can copy what it should predict." if next_word else "It knows a word too early."
@@ -209,12 +227,13 @@ def names_of(s, padded):
 def same_stack(root, drawn, s, mask, plain, names, titled):
     """Who knows the followed word after 0 to T layers; later layers are blank."""
     T, at = s["T"], s["layers"]
-    leaked = (mask & ~plain & ~masks.causal(T)).nonzero()
+    pads = pads_of(s)
+    leaked = (mask & ~plain & ~masks.causal(T) & ~pads).nonzero()
     source = s["source"] - 1 if s["source"] else int(leaked[0, 1]) if len(leaked) else 0
     known = torch.stack([masks.reach(mask, n)[:, source] for n in range(T + 1)])
     meant = torch.stack([masks.reach(plain, n)[:, source] for n in range(T + 1)])
     done = (torch.arange(T + 1) <= at)[:, None]
-    early = torch.arange(T) < source
+    early = (torch.arange(T) < source) & ~pads[source]
 
     def knows(n, i):
         if n > at:

@@ -29,5 +29,7 @@ PICTURES = {
     "pressed twice": (lambda: MaskExplorer(T=5, tokens=list("abcde")), twice),
     "padded": (lambda: MaskExplorer(tokens=list("abcdefg"), also="padding", length=4, side="left",
                                     token=6), None),
+    "padding opened": (lambda: MaskExplorer(T=6, also="padding", length=3, flips=[[1, 4], [0, 2]],
+                                            view="reach", layers=2), None),
     "large": (lambda: MaskExplorer(kind="global_window", T=24, window=5, layers=3), None),
 }  # fmt: skip

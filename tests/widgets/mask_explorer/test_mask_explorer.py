@@ -53,6 +53,9 @@ def settings_of(kind):
 def leaks_of(explorer):
     mask = explorer.mask()
     later = mask & ~masks.causal(mask.shape[0]) & ~explorer.unflipped()
+    if "padding" in (explorer.kind, explorer.also):
+        T = explorer.T
+        later &= masks.padding([min(explorer.length, T)], T, explorer.side)[0, 0]
     return later.nonzero().tolist()
 
 
@@ -130,7 +133,8 @@ class TestAgainstPython:
             shown = [[text != "masked" for text in row] for row in table(page, "Reach")]
             assert torch.equal(torch.tensor(shown), reach)
             sentence = page.locator(".p-say").inner_text()
-            assert f"{int(mask.sum())} of {T * T} cells are open" in sentence
+            count = int(mask.sum())
+            assert f"{count} of {T * T} cells {'is' if count == 1 else 'are'} open" in sentence
             padded = "padding" in (kind, setting["also"]) and setting["side"] == "right"
             end = min(setting["length"], T) if padded else T
             last = reach[(end or T) - 1]
@@ -295,6 +299,16 @@ class TestControls:
             ({"kind": "prefix", "flips": [[0, 5]]}, "later tokens leak into output 1."),
             ({"also": "padding", "side": "left"}, "Queries 1, 2 and 3 see nothing"),
             (
+                {"also": "padding", "flips": [[1, 6]]},
+                "31 of 64 cells are open. 1 cell lets a query see padding, which takes weight and has "
+                "nothing to say. After 1 layer",
+            ),
+            ({"kind": "full", "also": "padding", "flips": [[1, 6]]}, "say. After 1 layer"),
+            (
+                {"T": 2, "window": 1, "kind": "sliding_window", "flips": [[0, 0]]},
+                "1 of 4 cells is op",
+            ),
+            (
                 {"also": "padding", "length": 4},
                 "After 1 layer the last output before the padding depends on 4 of 8 inputs.",
             ),
@@ -365,6 +379,7 @@ class TestTouchingPictures:
             ({"also": "padding", "length": 3}, (4, 3), "it is padding."),
             ({"flips": [[4, 1]]}, (4, 1), "you closed this cell."),
             ({"flips": [[1, 4]]}, (1, 4), "3 words ahead: a leak."),
+            ({"also": "padding", "length": 3, "flips": [[1, 4]]}, (1, 4), "which is padding: it t"),
             ({}, (0, 0), "“a” may look at itself, and gives it 100\xa0%"),
         ],
     )

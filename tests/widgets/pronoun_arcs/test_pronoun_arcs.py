@@ -95,6 +95,9 @@ def test_a_story_that_ends_otherwise_keeps_its_end(bench):
         assert page.locator(".p-swap").is_hidden()
         put(page, widget, text="Tom the book")
         assert page.locator(".p-swap").is_visible()
+        for behind in ("Tom the book wug", "Tom the book.", "the book " * 24 + "and Tom the book"):
+            put(page, widget, text=behind)
+            assert page.locator(".p-swap").is_hidden(), behind
 
 
 @pytest.mark.parametrize("width", [320, 390])

@@ -85,7 +85,9 @@ def router_explorer(root, s):
         one_word(chip, here.experts[0, n].tolist(), here.weights[0, n].tolist())
         right(chip["plain"] == (n in pale), f"{chip['word']} is pale: {chip['plain']}")
         right(chip["chosen"] == (n == t), f"{chip['word']} is chosen: {chip['chosen']}")
-    right(seen["label"].startswith(f"Layer {s['layer']}:"), seen["label"])
+    ends = ("best first; its colour is that of the first with room" if s["capacity"] else
+            "the best one first, whose colour it takes")  # fmt: skip
+    right(seen["label"] == f"Layer {s['layer']}: the experts of each word, {ends}", seen["label"])
     right(f"“{seen['chips'][t]['word']}”" in seen["way"], seen["way"])
     right(len(seen["ways"]) == len(routings), "other layers")
     for layer, (row, one) in enumerate(zip(seen["ways"], routings, strict=True), 1):

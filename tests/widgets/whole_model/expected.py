@@ -171,7 +171,7 @@ def whole_model(root, s):
     if not s["step"]:
         at_rest(said, s, state)
     elif "Its column rises." not in said:
-        played(said, ["words", *state["strips"], "norm", "next"][s["step"] - 1], state)
+        played(said, ["words", *state["strips"], "norm", "next"][s["step"] - 1], state, s["off"])
     if s["part"]:
         return opened(root, s, state)
     if drawn["phone"] and not s["step"]:
@@ -181,7 +181,7 @@ def whole_model(root, s):
     wires(drawn, s, state)
     sums = rows(drawn, s, counted, state)
     experts = any(key.endswith(".experts") for key in state["values"])
-    of_parts(drawn["parts"], s, sums, vocabulary[target], experts)
+    of_parts(drawn["parts"], s, sums, vocabulary[target], experts, waits(s, state))
     marks(drawn, state)
     right(("with all parts on" in drawn["key"]) == bool(state["off"]), f"key: {drawn['key']}")
     return None
@@ -257,10 +257,10 @@ def next_words(drawn, s, p, was, truth, vocabulary):
         if row["mark"] is not None:
             right(abs(row["mark"] - 100 * fact) < 0.02, f"{row}: true {fact}")
         true = f", true {row['truth']}" if row["truth"] else ""
-        ends = "the parts’ bars are about it" if n == asked else "show which parts speak for it"
-        between = "," if n == asked else ";"
+        ends = ", the parts’ bars are about it" if n == asked else "; show which parts speak for it"
+        ends = ends if s["bars"] == "votes" else ""
         right(
-            row["label"] == f"“{row['word']}”, model {row['p']}{true}{between} {ends}",
+            row["label"] == f"“{row['word']}”, model {row['p']}{true}{ends}",
             row["label"],
         )
         right(
@@ -490,7 +490,10 @@ def wires(drawn, s, state):
 
 def band(drawn, s, state, step):
     """What is at work has a ground behind it, from the first word to the last."""
-    right((drawn["band"] is None) == (s["step"] in (0, 1)), f"{drawn['band']} at {s['step']}")
+    none = s["step"] in (0, 1) or (
+        drawn["phone"] and step == "norm"
+    )  # a phone has no row for the norm
+    right((drawn["band"] is None) == none, f"{drawn['band']} at {s['step']}")
     if drawn["band"] is None:
         return
     x, y, wide, high = drawn["band"]
@@ -517,6 +520,16 @@ def within_bands(drawn, state):
         right(below is None or y < below, f"{head} at {y}, below its band, which ends at {below}")
     for (head, x, y), (other, x2, y2) in itertools.combinations(drawn["names"], 2):
         right(abs(x - x2) > 16 or abs(y - y2) > 9, f"{head} stands on {other}")
+
+
+def waits(s, state):
+    """Why there may be no bar at a part: its loss is tried alone, at the last word, or is to come."""
+    if s["bars"] != "cost" or s["losses"]:
+        return ""
+    if s["off"]:
+        return "What is lost without it is tried with all parts on."
+    last = state["t"] == len(state["ids"]) - 1
+    return f"What is lost without it is {'being tried' if last else 'tried at the last word'}."
 
 
 def rows(drawn, s, counted, state):

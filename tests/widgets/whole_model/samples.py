@@ -65,6 +65,16 @@ PICTURES = {
     "whole stream": (lambda: WholeModel(text=SHORT, part="layer.2.feed_forward.norm"), None),
     "whole, played": (lambda: WholeModel(text=SHORT, step=5), None),
     "whole, played on": (lambda: WholeModel(model_name="stories_moe", word=9, step=6), None),
+    "whole, played without": (
+        lambda: WholeModel(text=SHORT, step=5, off=["layer.2.attention"]),
+        None,
+    ),
+    "whole skip, out": (
+        lambda: WholeModel(
+            text=SHORT, part="layer.2.attention.path", off=["layer.2.attention.path"]
+        ),
+        None,
+    ),
     "whole losses": (lambda: WholeModel(text=SHORT, bars="cost"), tried),
     "whole, said": (lambda: WholeModel(text="This is the story of Lily. She had"), say),
     "another letter": (lambda: WholeModel(text=TYPED), type_letter("e", 7)),

@@ -23,6 +23,10 @@ PURPOSES = {
 }  # fmt: skip
 
 
+# Parts that add to the column: what is lost without one of them is tried.
+WORTH = re.compile(r"\.(head|expert)\.\d+$|\.(attention|feed_forward)$")
+
+
 def percent(p):
     """A share as the kit writes it."""
     if 0.995 < p < 1 or 0 < p < 0.005:
@@ -93,12 +97,11 @@ def all_losses(state):
     """What the guess loses without each head, expert and sublayer."""
     own = state["p"][state["t"]]
     guess = int(own.argmax())
-    worth = re.compile(r"\.(head|expert)\.\d+$|\.(attention|feed_forward)$")
     return {
         name: float(own[guess])
         - lost_without(state["model"], name, state["ids"], state["t"], guess)
         for name in parts(state["model"])
-        if worth.search(name)
+        if WORTH.search(name)
     }
 
 
@@ -136,7 +139,7 @@ def why(said, s, state, own, guess):
     vocabulary, strips, best = (state[key] for key in ("vocabulary", "strips", "best"))
     turned = [n for n, (word, _) in enumerate(best) if word != guess]
     known = s["losses"] or re.search(
-        "It depends most on|No single part", said
+        "adds what it needs most|No single addition", said
     )  # it may just have come
     if known and float(own[guess]) >= 0.1:
         without = {name: float(own[guess]) - loss for name, loss in all_losses(state).items()}
@@ -149,9 +152,9 @@ def why(said, s, state, own, guess):
         name = min(without, key=without.get)
         if float(own[guess]) - without[name] < 0.05:
             return [
-                "No single part is needed: without any one of them it loses less than 5 points. "
+                "No single addition is needed: without any one of them it loses less than 5 points. "
             ]
-        return [f"It depends most on {called(name)}: without it ", shares(own[guess]), " becomes ",
+        return [f"{capital(called(name))} adds what it needs most: without it ", shares(own[guess]), " becomes ",
                 shares(without[name]), ". "]  # fmt: skip
     if turned and turned[-1] + 1 < len(strips):
         where, word = strips[turned[-1] + 1], vocabulary[best[turned[-1]][0]]
@@ -197,8 +200,8 @@ def cost(p, ids):
     return float(-p[:-1].gather(1, torch.tensor(ids[1:])[:, None]).log().mean())
 
 
-def played(said, step, state):
-    """The sentence of one part, while it is at work."""
+def played(said, step, state, off=()):
+    """The sentence of one part, while it is at work, or while it is off."""
     vocabulary, ids, t, strips, best = (
         state[key] for key in ("vocabulary", "ids", "t", "strips", "best")
     )
@@ -207,18 +210,27 @@ def played(said, step, state):
     if step == "words":
         return fits(said, f"The text is {len(ids)} words, each known to the model by its number among {len(vocabulary)}.")  # fmt: skip
     if step == "norm":
+        if "norm" in off:
+            return fits(
+                said, f"The final norm is off: the column of “{word}” is compared as it is."
+            )
         return fits(said, f"The final norm divides the column of “{word}” by its size, ", sizes(stream[-1]),
                     ": from here on only its direction counts.")  # fmt: skip
     if step == "next":
         two = [(vocabulary[int(n)], state["p"][t, n]) for n in state["p"][t].topk(2).indices]
-        return fits(said, f"Its direction is compared with all {len(vocabulary)} words: “{two[0][0]}” ",
+        what = "It" if "norm" in off else "Its direction"
+        return fits(said, f"{what} is compared with all {len(vocabulary)} words: “{two[0][0]}” ",
                     shares(two[0][1]), f" and “{two[1][0]}” ", shares(two[1][1]), ".")  # fmt: skip
     n = strips.index(step)
     if n == 0:
-        right(best[0][0] == ids[t], f"the table's row would say {vocabulary[best[0][0]]}")
+        says_ = (
+            f"only say “{word}” again"
+            if best[0][0] == ids[t]
+            else f"say “{vocabulary[best[0][0]]}”"
+        )
         width = values["embedding"].shape[-1]
-        return fits(said, f"“{word}” is looked up in a table: {width} numbers, its own row. They would only say "
-                    f"“{word}” again (", shares(best[0][1]), ").")  # fmt: skip
+        return fits(said, f"“{word}” is looked up in a table: {width} numbers, its own row. They would {says_} (",
+                    shares(best[0][1]), ").")  # fmt: skip
     layer = step.split(".")[1]
     old, new = (sizes(stream[at]) for at in (n - 1, n))
     moved = {
@@ -226,9 +238,14 @@ def played(said, step, state):
     }
     end = [" Its column ", moved, f" and would {'still' if best[n][0] == best[n - 1][0] else 'now'} say "
            f"“{vocabulary[best[n][0]]}” (", shares(best[n][1]), ")."]  # fmt: skip
+    heads = [f"layer.{layer}.head.{n + 1}" for n in range(state["model"].config.n_heads)]
+    if step in off or (step.endswith(".attention") and set(heads) <= set(off)):
+        return fits(said, f"{capital(called(step))} is off and adds nothing.", *end)
     if step.endswith(".attention"):
         weights = values[f"layer.{layer}.weights"][:, t, : t + 1]
-        head = int(weights.max(-1).values.argmax())
+        widest = weights.max(-1).values
+        widest[[n for n, name in enumerate(heads) if name in off]] = -1
+        head = int(widest.argmax())
         source = int(weights[head].argmax())
         return fits(said, f"In layer {layer}, “{word}” looks back: head {layer}.{head + 1} takes ",
                     shares(weights[head, source]), f" of what it fetches from “{vocabulary[ids[source]]}”.", *end)  # fmt: skip
@@ -238,8 +255,9 @@ def played(said, step, state):
             strict=True,
         )
         (a, first), (b, second) = pairs
+        out = [", off" * (f"layer.{layer}.expert.{e + 1}" in off) for e in (a, b)]
         return fits(said, f"The router of layer {layer} sends “{word}” to expert {layer}.{a + 1} (", shares(first),
-                    f") and expert {layer}.{b + 1} (", shares(second), ").", *end)  # fmt: skip
+                    f"{out[0]}) and expert {layer}.{b + 1} (", shares(second), f"{out[1]}).", *end)  # fmt: skip
     units = values[f"layer.{layer}.units"][t]
     gates = values.get(f"layer.{layer}.gate", values[f"layer.{layer}.units"])[t]
     widest = int(units.abs().argmax())
@@ -249,8 +267,12 @@ def played(said, step, state):
                 (units[widest], 1), " on.", *end)  # fmt: skip
 
 
-def of_parts(drawn, s, values, target, experts):
-    """What is said on each part, and behind it: its name, what it is for, and what its bar shows."""
+def of_parts(drawn, s, values, target, experts, wait):
+    """What is said on each part, and behind it: its name, what it is for, and what its bar shows.
+
+    Where a bar is to come, `wait` says why it is not there.
+    """
+    none = not any(part["fill"] for part in drawn)
     for part in drawn:
         name = part["name"]
         right(part["open"] == f"Open {called(name)}", f"{name}: {part['open']}")
@@ -263,6 +285,11 @@ def of_parts(drawn, s, values, target, experts):
         kind = re.sub(r"^layer\.\d+\.|\.\d+$", "", name)
         kind = "experts" if kind == "feed_forward" and experts else kind
         right(part["title"].startswith(PURPOSES[kind]), f"{name}: {part['title']}")
+        tried = bool(WORTH.search(name))
+        right(
+            part["title"].endswith(wait or ".") or not (tried and none), f"{name}: {part['title']}"
+        )
+        right("is lost without it" not in part["title"] or bool(wait), f"{name}: {part['title']}")
         told = part["title"].rsplit(". ", 1)[-1] if part["fill"] else ""
         if not part["fill"] or name not in values:
             continue

@@ -131,22 +131,14 @@ def of_head(drawn, charts, s, state):
     pointed = told_cell(chart, None) is not None
     right(pointed or name == "Weights", f"{drawn['headline']}, and no cell is framed")
     same_maps(charts, values, words, where, (name, i, j) if pointed else (None, None, None))
-    off = any(
-        one in s["off"] for one in (f"layer.{layer}.head.{head + 1}", f"layer.{layer}.attention")
-    )
-    lines = drawn["lines"]
-    if off:
-        right(lines[-1] == "This part is off: nothing of it arrives.", lines)
-        lines = lines[:-1]
-    else:
-        right("This part is off: nothing of it arrives." not in lines, lines)
-    where["lines"] = lines
+    own = (f"layer.{layer}.head.{head + 1}", f"layer.{layer}.attention", s["part"])
+    where["lines"] = told_off(drawn, s, *own)
     if name == "Weights":
         right(drawn["headline"] == f"“{words[i]}” asks, “{words[j]}” answers", drawn["headline"])
         if j <= i:
             return score(drawn, state, where, (i, j))
         blind = f"“{words[j]}” comes after “{words[i]}”: the mask lets nothing of it through. Its weight is 0."
-        return right(lines == [blind] and not drawn["tables"], lines)
+        return right(where["lines"] == [blind] and not drawn["tables"], where["lines"])
     which = {"Queries": "the query of", "Keys": "the key of", "Outputs": "what the head brings"}[
         name
     ]
@@ -245,6 +237,14 @@ def output(drawn, state, where, i, d):
           f"the head brings {drawn['tables'][0]['rows'][-1]}")  # fmt: skip
 
 
+def told_off(drawn, s, *names):
+    """The lines below a sum, without the last where it says that one of these parts is off."""
+    lines, off = drawn["lines"], "This part is off: nothing of it arrives."
+    silent = any(name in s["off"] for name in names)
+    right((off in lines) == silent and (not silent or lines[-1] == off), lines)
+    return lines[:-1] if silent else lines
+
+
 def of_units(drawn, charts, s, state):
     """The units that open widest, and one of them: gate and up as products, and what comes of them."""
     values, words, t = (state[key] for key in ("values", "words", "t"))
@@ -271,7 +271,8 @@ def of_units(drawn, charts, s, state):
     if known:
         names = [f"“{state['vocabulary'][pair[0]]}”" for pair in known["words"][:3]]
         said = f"In 200 stories it opened widest at {', '.join(names[:-1])} and {names[-1]}."
-        right(drawn["lines"][-1] == said, f"{drawn['lines'][-1]}, not {said}")
+        lines = told_off(drawn, s, s["part"])
+        right(lines[-1] == said, f"{lines[-1]}, not {said}")
 
 
 def beside_layers(drawn, state, layer):
@@ -340,6 +341,10 @@ def routed(drawn, charts, s, state):
     )
     if expert in experts[t]:
         others = [float(router[t, e]) for e in experts[t].tolist() if e != expert]
+        share = math.exp(logit) / sum(map(math.exp, [logit, *others]))
+        out = f"layer.{layer}.expert.{expert + 1}" in s["off"]
+        taken = 0 if out else share  # of an expert that is off nothing arrives
+        right(abs(float(spread[t, expert]) - taken) < 1e-5, f"of expert {expert + 1} {taken}")
         terms = [piece for one in [logit, *others] for piece in (" + e^", (one, 2))][1:]
         fits(
             drawn["lines"][0],
@@ -348,13 +353,14 @@ def routed(drawn, charts, s, state):
             " ÷ (e^",
             *terms,
             ") = ",
-            (float(spread[t, expert]), 3),
+            (share, 3),
         )
     else:
         said = (
             f"“{words[t]}” does not visit expert {expert + 1}: its logit is not among the largest."
         )
         right(drawn["lines"][0] == said, drawn["lines"][0])
+    told_off(drawn, s, s["part"], f"layer.{layer}.feed_forward")
     title = f"Expert {layer}.{asked}" if asked else f"Experts of layer {layer}"
     right(drawn["title"] == title, f"{drawn['title']}, not {title}")
     if not asked:
@@ -397,11 +403,18 @@ def of_stream(drawn, charts, s, state):
     lines = drawn["lines"]
     if n:
         added = values[strips[n]][t].square().mean().sqrt()
-        fits(lines[0], "A column of size ", sizes(stream[n - 1]), ", and ", sizes(added),
+        if f"{strips[n]}.path" in s["off"]:
+            fits(lines[0], "The skip is off: the column of size ", sizes(stream[n - 1]), " does not arrive. What "
+                 "is added here, of size ", sizes(added), ", stands alone.")  # fmt: skip
+        else:
+            fits(lines[0], "A column of size ", sizes(stream[n - 1]), ", and ", sizes(added),
              " is added in another direction: together they have size ", sizes(stream[n]), ".")  # fmt: skip
     else:
         fits(lines[0], "Size ", sizes(stream[0]), ", as it stands in the table.")
-    if norm:
+    if norm and s["part"] in s["off"]:
+        fits(lines[1], f"{capital(called(s['part']))} is off: what stands here, of size ", sizes(stream[n]),
+             ", is read as it is.")  # fmt: skip
+    elif norm:
         fits(
             lines[1],
             f"{capital(called(s['part']))} divides what stands here by ",
@@ -425,7 +438,8 @@ def of_votes(drawn, charts, s, state):
         drawn["title"] == ("The final norm" if s["part"] == "norm" else "The next word"),
         drawn["title"],
     )
-    told = re.fullmatch(r"(.*) speaks (for|against) “(.*)”: (.*)", drawn["headline"])
+    told = re.fullmatch(r"(.*) (speaks for|speaks against|says next to nothing about) “(.*)”: (.*)",
+                        drawn["headline"])  # fmt: skip
     right(told, drawn["headline"])
     j = [vocabulary[n] for n in ids].index(told[3])
     (name,) = [one for one in names if called(one) == told[1]]
@@ -433,8 +447,11 @@ def of_votes(drawn, charts, s, state):
         most = max(names, key=lambda one: abs(each[0][one]))
         right((name, j) == (most, 0), f"{drawn['headline']}: not the part that says most, {most}")
     value = each[j][name]
-    right((told[2] == "against") == (value < 0) and says(told[4], 0 if abs(value) < 0.005 else value, 2),
+    says_ = ("says next to nothing about" if abs(value) < 0.005 else
+             f"speaks {'against' if value < 0 else 'for'}")  # fmt: skip
+    right(told[2] == says_ and says(told[4], 0 if abs(value) < 0.005 else value, 2),
           f"{drawn['headline']}: {value}")  # fmt: skip
+    told_off(drawn, s, *(["norm"] if s["part"] == "norm" else []))
     logit = float(values["logits"][t, ids[j]])
     rows, by = drawn["tables"][0]["rows"], {called(one): vote for one, vote in each[j].items()}
     largest = sorted(map(abs, by.values()), reverse=True)

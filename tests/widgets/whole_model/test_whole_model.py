@@ -79,6 +79,26 @@ STATES = {
     "an early word's head": {"part": "layer.1.head.1", "word": 2},
     "units of a short text": {"text": SHORT, "part": "layer.3.feed_forward"},
     "experts opened": {"model_name": "stories_moe", "part": "layer.1.feed_forward", "word": 4},
+    "positions out, opened": {"part": "positions", "off": ["positions"]},
+    "a skip out, opened": {"part": "layer.2.feed_forward.path", "off": ["layer.2.feed_forward.path"]},
+    "a norm out, opened": {"part": "layer.2.attention.norm", "off": ["layer.2.attention.norm"]},
+    "the final norm out, opened": {"part": "norm", "off": ["norm"]},
+    "units out, opened": {"text": SHORT, "part": "layer.3.feed_forward", "off": ["layer.3.feed_forward"]},
+    "an expert out, opened": {
+        "model_name": "stories_moe", "part": "layer.2.expert.1", "off": ["layer.2.expert.1"]},
+    "experts out, opened": {
+        "model_name": "stories_moe", "part": "layer.2.feed_forward", "off": ["layer.2.feed_forward"]},
+    "losses of an earlier word": {"text": SHORT, "bars": "cost", "word": 4},
+    "losses with a part out": {"text": SHORT, "bars": "cost", "off": ["layer.2.head.4"]},
+    "attention out, told": {"text": SHORT, "off": ["layer.2.attention"], "step": 5},
+    "its heads out, told": {
+        "text": SHORT, "off": [f"layer.2.head.{n}" for n in (1, 2, 3, 4)], "step": 5},
+    "a bold head out, told": {"text": SHORT, "off": ["layer.2.head.4"], "step": 5},
+    "units out, told": {"text": SHORT, "off": ["layer.2.feed_forward"], "step": 6},
+    "a skip out, told": {"text": SHORT, "off": ["layer.2.feed_forward.path"], "step": 6},
+    "no final norm, told": {"text": SHORT, "off": ["norm"], "step": 9},
+    "a table read without the norm": {"text": SHORT, "off": ["norm"], "step": 2},
+    "an expert out, told": {"model_name": "stories_moe", "off": ["layer.1.expert.2"], "step": 4},
     "an expert opened": {"model_name": "stories_moe", "part": "layer.2.expert.1"},
 }  # fmt: skip
 
@@ -278,7 +298,7 @@ def test_what_each_part_is_worth_is_tried_while_it_rests(bench):
             assert losses[part] == pytest.approx(float(plain[best] - without[best]), abs=1e-5)
         check(page, widget)
         worst = min((float(plain[best]) - loss, part) for part, loss in losses.items())
-        hangs = "It depends most on" in said(page)
+        hangs = "adds what it needs most" in said(page)
         assert hangs == (float(plain[best]) - worst[0] >= 0.05)
 
 

@@ -39,13 +39,15 @@ const WORDS = {
         ? `Key ${first[0] + 1}${named(s, first[0])} fits best: ${most}.`
         : `Keys ${first.map((j) => j + 1).join(", ")} fit best, equally well: ${most}.`);
     },
-    scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. The order `
-      + `stays; the spread shrinks.`,
+    scale: (s, i) => `Row ${i + 1}, like all rows, is divided by √3, the root of the key size. `
+      + (s.scores[i].every((x) => x === s.scores[i][0]) ? "Its scores are equal, and stay so."
+        : "The order stays; the spread shrinks."),
     softmax: (s, i) => {
       const first = leaders(s.weights[i]);
       const share = format(100 * Math.max(...s.weights[i]), 1);
       const hides = s.mask && i < T - 1;
-      return `Row ${i + 1} ${hides ? "" : "is positive now and "}sums to 1${hides ? " now" : ""}. `
+      const positive = s.weights[i].every((x) => x > 0); // a score far below the largest leaves 0
+      return `Row ${i + 1} ${positive ? "is positive now and sums to 1" : "sums to 1 now"}. `
         + (first.length === 1
           ? `Key ${first[0] + 1}${named(s, first[0])} gets the largest share, ${share} %.`
           : `Keys ${first.map((j) => j + 1).join(", ")} share the lead with ${share} % each.`)

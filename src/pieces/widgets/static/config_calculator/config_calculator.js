@@ -1,7 +1,8 @@
 /** A LLaMA by its sizes: parameters by part, what it takes to run and to train it, how fast it can write. */
 import { arithmetic } from "../kit/arithmetic.js";
 import { exact, stops } from "../kit/exact.js";
-import { choice, count, frame, guard, h, limits, live, real, report, select, setter, toggle,
+import { choice, count, frame, guard, h, limits, live, percent, real, report, select, setter,
+  toggle,
 } from "../kit/kit.js";
 import { pasteField } from "./pasted.js";
 import {
@@ -13,6 +14,7 @@ const whole = (x) => Math.round(x).toLocaleString("en");
 /** 14.3 G: for bytes and operations, of which billions are not counted. */
 const giga = (x) => short(x).replace(" B", " G");
 const inBytes = (x) => `${giga(x)}${x < 999.5 ? " " : ""}B`;
+const tokens = (n) => `${n} token${n === "1" ? "" : "s"}`;
 const biased = (s, inner, last) => (s.bias ? inner : "") + (s.out_bias ? last : "");
 
 const WORDS = {
@@ -56,16 +58,16 @@ const WORDS = {
   facts: { operations: "operations a token", each: "cache of one token", read: "read in each step",
     most: "tokens a second, at most" },
   how: {
-    operations: ({ tied }) => `2 (attention + feed-forward + ${tied ? "V D" : "head"}) + 4 L H K S, `
-      + "with S keys in sight",
+    operations: ({ tied, bias, ff_bias }) => `2 (attention + feed-forward + ${tied ? "V D" : "head"}`
+      + `${bias || ff_bias ? ", biases aside" : ""}) + 4 L H K S, with S keys in sight`,
     each: () => "2 L G K numbers a text, a key and a value in each layer",
     read: ({ tied }) => (tied ? "all weights, since the embedding is the head as well, and the cache"
       : "all weights but the embedding, and the cache"),
     most: () => "texts at once · bandwidth / read in each step",
   },
-  say: (name, total, share, kept, dtype, length, speed) => `${name}: ${total} parameters, ${share} % of them `
-    + `in the feed-forward networks. As ${dtype} the weights take ${kept}. With ${length} tokens in the `
-    + `cache it writes at most ${speed} tokens a second, `
+  say: (name, total, share, kept, dtype, length, speed) => `${name}: ${total} parameters, ${share} of them `
+    + `in the feed-forward networks. As ${dtype} the weights take ${kept}. With ${tokens(length)} in the `
+    + `cache it writes at most ${tokens(speed)} a second, `
     + "if reading weights and cache is all that takes time.",
   this: "These sizes",
 };
@@ -156,7 +158,7 @@ function render({ model, el }) {
   const hows = Object.fromEntries(Object.keys(facts).map((name) => [name, h("dd", { class: "p-how" })]));
   const board = h("dl", { class: "p-facts" }, ...Object.entries(WORDS.facts).map(([name, label]) =>
     h("div", {}, h("dt", {}, label), facts[name], hows[name])));
-  const paste = pasteField(view, (name) => limits(model, name), take);
+  const paste = pasteField(view, (name) => limits(model, name), take, () => sizesOf(read(model)));
   view.panes.append(paste, note, fields, counted.pane, written.list,
     h("p", { class: "p-part-title" }, WORDS.run), running, kept.pane, board);
 
@@ -209,7 +211,7 @@ function render({ model, el }) {
       facts[fact].textContent = text;
       hows[fact].textContent = WORDS.how[fact](now);
     }
-    const share = Math.round((100 * counts["feed-forward"]) / counts.total);
+    const share = percent(counts["feed-forward"] / counts.total);
     view.say(WORDS.say(name, short(counts.total), share, inBytes(use.inference.weights),
       now.weights_dtype, whole(reach(now, now.length)), short(speed)));
     report(model, { preset, parameters: counts, operations: ops, cache_bytes: cache, memory: use,

@@ -66,11 +66,15 @@ function sizes(given, limits) {
     tied: flag("tie_word_embeddings"), ff_bias: kind === "llama" && flag("mlp_bias") };
 }
 
-/** LLaMA and Gemma have no window, and a Qwen2 has one only where it is said to use it. */
+/** LLaMA and Gemma have no window, and a Qwen2 one only where it is said to use it, in its last layers. */
 function windowed(kind, all, flag, number) {
   const used = kind === "mistral" || (kind === "qwen2" ? flag("use_sliding_window") : !all.model_type);
   const window = used ? all.sliding_window ?? 0 : 0;
-  if (kind === "qwen2" && window && (all.max_window_layers ?? 28) > 0) no(SAY.windows);
+  if (kind === "qwen2" && window) { // the layers from this one on have it
+    const first = number("window", "max_window_layers", all.max_window_layers ?? 28);
+    if (first >= all.num_hidden_layers) return { window: 0 };
+    if (first > 0) no(SAY.windows);
+  }
   return { window: number("window", "sliding_window", window) };
 }
 

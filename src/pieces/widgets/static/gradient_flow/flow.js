@@ -97,7 +97,7 @@ export function flow(s) {
  *  @returns {{how: string[], value: number}[]|null} that of the signal, that of the gradient */
 export function laws(s, at) {
   const [g, ahead] = [String(Number(s.gain.toFixed(2))), s.depth - at];
-  const one = { how: ["1"], value: 1 };
+  const [one, none] = [{ how: ["1"], value: 1 }, { how: ["0"], value: 0 }];
   const power = (base, value, n) => (n === 0 ? one : { how: [base, String(n)], value: value ** n });
   if (s.norm === "none") {
     const each = s.sublayer !== "opposed"
@@ -106,6 +106,7 @@ export function laws(s, at) {
     return [power(...each, at), power(...each, ahead)];
   }
   if (s.sublayer === "opposed") return null; // a norm bends it: there is no law as short
+  if (!s.skip && s.gain === 0) return [at ? none : one, ahead ? none : one]; // no norm makes 1 of 0
   if (s.norm === "post") return [one, one];
   const grown = (n) => 1 + n * s.gain ** 2;
   const sum = (n) => `1 + ${n} · ${g}²`;

@@ -3,7 +3,8 @@ import { arcs } from "../kit/arcs.js";
 import { frame, guard, h, heatmap, legend, limits, live, report, select, setter,
   slider } from "../kit/kit.js";
 import {
-  cells, hiddenBy, inForce, KINDS, later, lines, NEEDS, read as readTraits, SIDES, unflipped, upTo, VIEWS,
+  cells, hiddenBy, inForce, KINDS, later, lines, NEEDS, paddingOf, read as readTraits, SIDES, unflipped, upTo,
+  VIEWS,
 } from "./mask_kinds.js";
 import { sentence, WORDS } from "./mask_words.js";
 import { player } from "../kit/player.js";
@@ -133,6 +134,7 @@ function render({ model, el }) {
   function reason(i, j) {
     const [query, key] = [name(i), i === j ? WORDS.itself : `“${name(j)}”`];
     if (now.leaks[i][j]) return WORDS.leak(query, key, j - i);
+    if (now.mask[i][j] && now.pads[j] && !now.plain[i][j]) return WORDS.padding(query, key);
     if (now.mask[i][j]) return WORDS.look(query, key, now.weights[i][j]);
     return WORDS.hidden(query, key, WORDS.why[hiddenBy(now, i, j) ?? "closed"]);
   }
@@ -153,7 +155,8 @@ function render({ model, el }) {
     film.limit(s.T + 1);
     if (now?.layers !== s.layers && !film.playing && film.position !== s.layers) film.jump(s.layers);
     const [through, meant] = [mask, plain].map((one) => masks.reaches(one, s.T));
-    now = { ...s, mask, leaks: later(mask, plain), reach: through[s.layers],
+    const pads = paddingOf(s);
+    now = { ...s, mask, plain, pads, leaks: later(mask, plain, pads), reach: through[s.layers],
       weights: maskedSoftmax(matrix(s.T, s.T, (i, j) => draws[i * most + j]), mask) };
     // Both at once: between two picks the first would take back what the second is to set.
     const picked = { row: s.token ? s.token - 1 : null, token: s.source ? s.source - 1 : null };
@@ -170,7 +173,7 @@ function render({ model, el }) {
     const said = { top: 1, print: false, ...titles };
     grid.draw({ values: ones(mask), mask, marks: now.leaks, ...said });
     weights.draw({ values: now.weights, mask, top: 1, ...titles });
-    const spread = later(now.reach, meant[s.layers]);
+    const spread = later(now.reach, meant[s.layers], pads);
     reach.draw({ values: ones(now.reach), mask: now.reach, marks: spread, ...said });
     // A layer that is being computed fades in; one that is not yet computed is blank.
     const moving = Math.min(film.position, s.T);
@@ -179,7 +182,8 @@ function render({ model, el }) {
       ...said, rows: now.known.map((_, n) => (n ? String(n) : WORDS.input)),
       values: now.known.map((row, n) => row.map((on) => Number(on) * done(n))),
       mask: now.known.map((row, n) => row.map((on) => on || done(n) < 1)),
-      marks: now.known.map((row, n) => row.map((on, i) => on && done(n) === 1 && i < at && !meant[n][i][at])),
+      marks: now.known.map((row, n) => row.map((on, i) => on && done(n) === 1 && i < at && !pads[at]
+        && !meant[n][i][at])),
     });
     drawing = false;
     flow.textContent = WORDS.flows(name(at), s.layers, now.known[s.layers].filter(Boolean).length, s.T);
@@ -189,7 +193,7 @@ function render({ model, el }) {
     code.textContent = lines(line, s.flips, mask);
     clear.disabled = !s.flips.length;
     tell();
-    view.say(sentence(now, plain, meant[s.layers], name));
+    view.say(sentence(now, meant[s.layers], name));
     // The words ask the page where they stand, and it is laid out: when all else is written.
     if (align()) story.moved();
     story.draw({ words: mask.map((_, i) => name(i)), links, faint: s.T > THICKET ? 2 : 0 });

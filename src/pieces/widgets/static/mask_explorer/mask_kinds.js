@@ -92,5 +92,10 @@ function flipsOf(given, T) {
 export const cells = (mask) =>
   mask.flatMap((row, i) => row.flatMap((open, j) => (open ? [[i, j]] : [])));
 
-/** The open cells above the diagonal, but those that another mask has open: a later token that is seen. */
-export const later = (mask, but) => mask.map((row, i) => row.map((open, j) => open && j > i && !but?.[i][j]));
+/** Which keys are padding. @returns {boolean[]} */
+export const paddingOf = (s) => (inForce(s).includes("padding") ? MAKE.padding(s)[0][0].map((real) => !real)
+  : Array(s.T).fill(false));
+/** The open cells above the diagonal, but those that another mask has open and those of padding, which gives
+ *  nothing away: a later token that is seen. */
+export const later = (mask, but, pads) => mask.map((row, i) => row.map((open, j) =>
+  open && j > i && !but?.[i][j] && !pads?.[j]));

@@ -42,16 +42,20 @@ export const WORDS = {
   leak: (query, key, far) =>
     `“${query}” now looks at ${key}, ${plural(far, "word")} ahead: a leak. `
     + (far === 1 ? "It can copy what it should predict." : "It knows a word too early."),
+  padding: (query, key) =>
+    `“${query}” now looks at ${key}, which is padding: it takes weight and has nothing to say.`,
   hidden: (query, key, why) => `“${query}” may not look at ${key}: ${why}.`,
   why: {
     later: "it comes later", far: "it lies too far back for this mask", padding: "it is padding",
     between: "it falls between two looks of the dilated window", closed: "you closed this cell",
   },
-  open: (n, all) => `${n} of ${all} cells are open.`,
+  open: (n, all) => `${n} of ${all} cells ${n === 1 ? "is" : "are"} open.`,
   blind: (names) => (names.length === 1 ? `Query ${names[0]} sees nothing: its weights are all zero.`
     : `${named(names)} see nothing: their weights are all zero.`),
   given: (n, prefix) => `${lets(n)}, as this mask means to: `
     + (prefix ? "the prefix is given from the start." : "right in an encoder."),
+  pads: (n) => `${plural(n, "cell")} ${n === 1 ? "lets" : "let"} a query see padding, which takes weight `
+    + `and has nothing to say.`,
   noLater: "No query sees a later key.",
   leaks: (n, outputs) => (outputs.length ? `${lets(n)}: later tokens leak into `
     + `output${outputs.length > 1 ? "s" : ""} ${few(outputs).join(", ")}.`
@@ -68,16 +72,19 @@ const named = (names) =>
 const lets = (n) => `${plural(n, "cell")} ${n === 1 ? "lets" : "let"} a query see a later key`;
 
 /** What the whole mask comes to, in a few sentences. */
-export function sentence({ T, mask, reach, layers, leaks, ...s }, plain, meant, name) {
+export function sentence({ T, mask, plain, pads, reach, layers, leaks, ...s }, meant, name) {
   const parts = [WORDS.open(cells(mask).length, T * T)];
   const blind = mask.flatMap((row, i) => (row.some(Boolean) ? [] : [name(i)]));
   if (blind.length) parts.push(WORDS.blind(blind));
-  const given = cells(later(mask, leaks)).length;
+  const ahead = cells(later(mask));
+  const given = ahead.filter(([i, j]) => plain[i][j]).length;
   const bad = cells(leaks).length;
   if (given) parts.push(WORDS.given(given, inForce(s).includes("prefix")));
-  const into = later(reach, meant).flatMap((row, i) => (row.some(Boolean) ? [name(i)] : []));
+  const into = later(reach, meant, pads).flatMap((row, i) => (row.some(Boolean) ? [name(i)] : []));
   if (bad) parts.push(WORDS.leaks(bad, into));
-  if (!given && !bad) parts.push(WORDS.noLater);
+  const idle = cells(mask).filter(([i, j]) => pads[j] && !plain[i][j]).length;
+  if (idle) parts.push(WORDS.pads(idle));
+  if (!ahead.length) parts.push(WORDS.noLater);
   const padded = inForce(s).includes("padding") && s.side === "right" && s.length > 0 && s.length < T;
   const from = reach[padded ? s.length - 1 : T - 1].filter(Boolean).length;
   parts.push((padded ? WORDS.before : WORDS.reached)(layers, from, T));

@@ -64,7 +64,11 @@ async function render({ model: traits, el }) {
     story.draw({ words: read, links: read.flatMap((_, i) => read.slice(0, i + 1)
       .map((_, j) => ({ from: i, to: j, weight: data[i * T + j] }))).filter(({ weight }) =>
         weight >= 0.02) });
-    swap.hidden = choices.every(({ other }) => other !== read[T - 1]); // a reader's own last word stays
+    // A reader's own last word stays, and so does one that is not read or stands behind what is.
+    const last = /\S+\s*$/u.exec(text(traits, "text"))?.[0] ?? "";
+    const { ids: [own, ...more] } = model.encode(last);
+    swap.hidden = reading.over || own !== ids[T - 1] || more.length > 0
+      || choices.every(({ other }) => other !== read[T - 1]);
     choices.forEach(({ other, node }) => node.setAttribute("aria-pressed", String(read[T - 1] === other)));
     const row = Array.from(data.subarray(t * T, (t + 1) * T));
     const after = rowOf(plain.probabilities, t);

@@ -20,7 +20,8 @@ const WORDS = {
   title: "Which expert takes which word",
   typed: (n) => `A text of the ${n} words that the model knows`,
   hint: "Write a text of your own, and press a word to follow it through the layers.",
-  each: (l) => `Layer ${l}: the experts of each word, the best one first, whose colour it takes`,
+  each: (l, limited) => `Layer ${l}: the experts of each word, ` + (limited
+    ? "best first; its colour is that of the first with room" : "the best one first, whose colour it takes"),
   story: "The words", full: "no room", none: "–",
   at: (word, list) => `${word}, ${list.length ? `expert ${and(list)}` : "no expert"}`,
   ways: (word) => `The path of “${word}” through the layers`, layer: (l) => `layer ${l}`,
@@ -198,7 +199,7 @@ async function render({ model: traits, el }) {
     const t = followed.at();
     const here = reading.now.layers[layer - 1];
     const shut = closed.filter(([l]) => l === layer).map(([, e]) => e - 1);
-    label.textContent = WORDS.each(layer);
+    label.textContent = WORDS.each(layer, capacity > 0);
     paintWords(here, reading.words);
     way.draw(reading.words[t], reading.now, t, layer);
     cards.draw({ layer: here, words: reading.words, t, closed: shut, may: shut.length < E - k,

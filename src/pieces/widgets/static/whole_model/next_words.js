@@ -34,8 +34,8 @@ export function nextWords({ press }) {
       h("span", { class: "w-next-track" }, h("i", {}), h("s", {}), h("u", {})),
       h("span", { class: "w-next-word" }), h("span", { class: "w-next-p" }),
         h("span", { class: "w-next-true" })),
-    /** @param {HTMLElement} node @param {Row} row */
-    update(node, { word, p, was, truth, chosen }) {
+    /** @param {HTMLElement} node @param {Row & {votes: boolean}} row */
+    update(node, { word, p, was, truth, chosen, votes }) {
       const [track, name, share, fact] = /** @type {any} */ (node.children);
       name.textContent = word;
       const [bar, ghost, mark] = track.children;
@@ -46,17 +46,17 @@ export function nextWords({ press }) {
       if (truth > 0.001) mark.style.left = `${(100 * truth).toFixed(2)}%`;
       share.textContent = percent(p);
       fact.textContent = truth === null ? "" : percent(truth);
-      node.setAttribute("aria-label", WORDS.row(word, p, truth, chosen));
+      node.setAttribute("aria-label", WORDS.row(word, p, truth, votes ? chosen : null));
       node.setAttribute("aria-pressed", String(chosen));
     },
   });
   return {
     box: h("div", { class: "w-next" }, h("div", { class: "w-next-head" }, title, key), list),
-    /** @param {string} word @param {Row[]} found */
-    draw(word, found) {
+    /** @param {string} word @param {Row[]} found @param {boolean} votes whether the parts' bars are votes */
+    draw(word, found, votes) {
       title.textContent = WORDS.next(word);
       key.classList.toggle("w-untrue", found[0]?.truth === null);
-      rows.draw(found);
+      rows.draw(found.map((row) => ({ ...row, votes })));
     },
     /** The node of a word, from which it flies to the text. @param {number} id */
     node: (id) => rows.node(id),

@@ -31,12 +31,15 @@ function viewOf(name) {
   return name === "positions" ? { kind: "head", layer: 1, head: -1, whole: name } : { kind: "units", layer };
 }
 
-/** The head of a layer that takes most from one word. @param {Column} column @param {number} heads */
-export function boldest(column, layer, heads) {
+/** The head of a layer that takes most from one word, of those that are on; −1 where none is.
+ *  @param {Column} column @param {number} layer @param {number} heads @param {string[]} off */
+export function boldest(column, layer, heads, off = []) {
   const A = column.at(`layer.${layer}.weights`);
   const S = column.t + 1;
-  const most = Array.from({ length: heads }, (_, n) => Math.max(...A.subarray(n * S, (n + 1) * S)));
-  return most.indexOf(Math.max(...most));
+  const most = Array.from({ length: heads }, (_, n) => (off.includes(`layer.${layer}.head.${n + 1}`) ? -1
+    : Math.max(...A.subarray(n * S, (n + 1) * S))));
+  const first = Math.max(...most);
+  return first < 0 ? -1 : most.indexOf(first);
 }
 
 /** A part's numbers at each word, side by side: [T, width]. @param {Column[]} columns */
@@ -97,6 +100,10 @@ export function opened(view, { model, measured, links, close, touched }) {
     return at === null || to === null || at >= i || to >= j ? first : { i: at, j: to, source };
   };
 
+  /** That a part is off, where one of these is. @param {string[]} off @param {string[]} names */
+  const silence = (off, ...names) => (names.some((name) => off.includes(name))
+    ? [line(say.off, "w-told")] : []);
+
   /** @param {State} state @param {{layer: number, head: number, whole?: string}} where */
   function headView({ columns, words, t, off }, { layer, head: asked, whole }) {
     const head = asked < 0 ? boldest(columns[t], layer, model.heads) : asked;
@@ -118,14 +125,13 @@ export function opened(view, { model, measured, links, close, touched }) {
     const A = columns[t].at(`layer.${layer}.weights`).subarray(head * (t + 1), (head + 1) * (t + 1));
     const at = cell({ i: t, j: A.indexOf(Math.max(...A)), source: "weights" }, T, Math.max(T, K));
     const where = { layer, head, model, words };
-    const silent = off.some((one) => [`layer.${layer}.head.${head + 1}`,
-      `layer.${layer}.attention`].includes(one));
+    const silent = silence(off, whole ?? "", `layer.${layer}.head.${head + 1}`, `layer.${layer}.attention`);
     const found = at.source === "queries" ? projectedSum(columns, at.i, Math.min(at.j, K - 1), "query", where)
       : at.source === "keys" ? projectedSum(columns, at.i, Math.min(at.j, K - 1), "key", where)
         : at.source === "outputs" ? outputSum(columns, at.i, Math.min(at.j, K - 1), where)
           : scoreSum(columns, at.i, Math.min(at.j, T - 1), where);
     return { name: whole ? say.strongest(whole, `${layer}.${head + 1}`) : say.head(layer, head + 1),
-      nodes: [...found, ...(silent ? [line(say.off, "w-told")] : [])],
+      nodes: [...found, ...silent],
       siblings: Array.from({ length: model.heads }, (_, n) => [`${layer}.${n + 1}`,
         `layer.${layer}.head.${n + 1}`, n === head]) };
   }
@@ -146,12 +152,12 @@ export function opened(view, { model, measured, links, close, touched }) {
       largest: Math.max(9, Math.min(30, 400 / words.length)) } });
     maps.units.pane.querySelector("figcaption").textContent = say.widest(order.length, words[t]);
     const { i, j } = cell({ i: t, j: 0 }, words.length, order.length);
-    return { name: say.units(layer), siblings, nodes: unitSum(columns, i, order[j], { layer, model, words },
-      measured(layer, order[j] + 1)) };
+    return { name: say.units(layer), siblings, nodes: [...unitSum(columns, i, order[j],
+      { layer, model, words }, measured(layer, order[j] + 1)), ...silence(state.off, `layer.${layer}.feed_forward`)] };
   }
 
   /** @param {State} state @param {number} layer @param {number=} expert the one that is opened */
-  function expertsView({ columns, words, t }, layer, expert) {
+  function expertsView({ columns, words, t, off }, layer, expert) {
     const E = columns[0].at(`layer.${layer}.router`).length;
     const values = rows(columns, (one) => {
       const shares = new Float32Array(E);
@@ -162,9 +168,10 @@ export function opened(view, { model, measured, links, close, touched }) {
     draw({ experts: { values, top: 1, rows: words, columns: Array.from({ length: E }, (_, e) => `${e + 1}`),
       largest: 40 } });
     const { i, j } = cell({ i: t, j: expert ?? columns[t].at(`layer.${layer}.experts`)[0] }, words.length, E);
-    const nodes = routeSum(columns, i, j, { layer, model, words });
-    if (expert === undefined) return { name: say.experts(layer), nodes };
     const named = (e) => `layer.${layer}.expert.${e + 1}`;
+    const nodes = [...routeSum(columns, i, j, { layer, model, words }),
+      ...silence(off, `layer.${layer}.feed_forward`, expert === undefined ? "" : named(expert))];
+    if (expert === undefined) return { name: say.experts(layer), nodes };
     return { name: say.part(named(expert)), nodes, siblings: Array.from({ length: E }, (_, e) =>
       [WORDS.expert(e + 1), named(e), e === expert]) };
   }
@@ -189,9 +196,13 @@ export function opened(view, { model, measured, links, close, touched }) {
     list.replaceChildren(line(say.lenses(words[t])), h("div", { class: "w-lens-pair" },
       ...(index > 0 ? [bars(say.stream(strips[index - 1]), index - 1)] : []), bars(say.stream(name), index)));
     const size = (x) => Math.sqrt(x.reduce((all, one) => all + one * one, 0) / x.length);
-    const nodes = [headline(say.stream(name)), line(index > 0 ? say.sizes(column.sizes[index - 1],
-      size(column.at(name)), column.sizes[index]) : say.start(column.sizes[0])),
-      ...(norm ? [line(say.divides(called(`${part}.norm`), column.sizes[index]))] : [])];
+    const added = size(column.at(name));
+    const made = index === 0 ? say.start(column.sizes[0])
+      : off.includes(`${name}.path`) ? say.skipped(column.sizes[index - 1], added)
+        : say.sizes(column.sizes[index - 1], added, column.sizes[index]);
+    const divides = off.includes(`${part}.norm`) ? say.unnormed : say.divides;
+    const nodes = [headline(say.stream(name)), line(made),
+      ...(norm ? [line(divides(called(`${part}.norm`), column.sizes[index]))] : [])];
     const title = norm ? `${part}.norm` : part === "embedding" ? part : `${part}.path`;
     return { name: say.part(title), nodes, siblings: strips.map((one, n) => [n ? one.replace(
       /^layer\.(\d)\.(.).*/, (_, l, kind) => `${l}${kind === "a" ? "A" : "F"}`) : "E", n ? `${one}.path`
@@ -217,7 +228,8 @@ export function opened(view, { model, measured, links, close, touched }) {
     const logit = products.reduce((all, [, vote]) => all + vote, 0);
     return { name: say.part(norm ? "norm" : "next word"), siblings: [], nodes: [
       headline(say.against(names[i], each[j].get(names[i]), heads[j])),
-      voteList(products, logit), line(say.probability(logit, p[ids[j]], model.vocabulary.length))] };
+      voteList(products, logit), line(say.probability(logit, p[ids[j]], model.vocabulary.length)),
+      ...(norm ? silence(off, "norm") : [])] };
   }
 
   return {

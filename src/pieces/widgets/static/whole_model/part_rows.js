@@ -102,9 +102,9 @@ export function partRows({ parts, experts, links, open, turn, point }) {
       }
     },
     /** @param {{isOff: (name: string) => boolean, values: Map<string, number>|null, top: number, say: (name:
-     *   string, value: number) => string, show: (value: number) => string}} what `values` by part; null while
-     *   they are being tried */
-    draw({ isOff, values, top, say, show }) {
+     *   string, value: number) => string, show: (value: number) => string, wait: string}} what `values` by
+     *   part, or null; `wait` says why there are none yet */
+    draw({ isOff, values, top, say, show, wait }) {
       for (const { name, box: node, turn: knob, fill, number, open: label } of all) {
         const off = isOff(name);
         node.classList.toggle("w-off", off);
@@ -114,7 +114,7 @@ export function partRows({ parts, experts, links, open, turn, point }) {
         const told = value !== undefined && !off;
         fill.hidden = !told;
         number.textContent = told ? show(value) : "";
-        const bar = told ? say(name, value) : values ? "" : WORDS.bar.wait;
+        const bar = told ? say(name, value) : values ? "" : wait;
         label.title = `${purpose(name, experts)}${bar && ` ${bar}.`}`;
         if (!told) continue;
         fill.style.width = `${(50 * Math.min(1, Math.abs(value) / Math.max(top, 1e-9))).toFixed(1)}%`;

@@ -10,26 +10,33 @@ import { WORDS } from "./words.js";
 export const stepsOf = (strips) => ["words", ...strips, "norm", "next"];
 
 /** One step in one sentence. @param {string} step @param {{columns: Column[], words: string[], t: number,
- *  strips: string[], model: import("../twin/model.js").TrainedModel}} state */
-export function stepTold(step, { columns, words, t, strips, model }) {
+ *  strips: string[], off: string[], model: import("../twin/model.js").TrainedModel}} state */
+export function stepTold(step, { columns, words, t, strips, off, model }) {
   const column = columns[t];
   const vocabulary = model.vocabulary;
   const word = words[t];
   if (step === "words") return WORDS.told.words(columns.length, vocabulary.length);
-  if (step === "norm") return WORDS.told.norm(column.sizes.at(-1), word);
+  if (step === "norm") {
+    return off.includes("norm") ? WORDS.told.unnormed(word) : WORDS.told.norm(column.sizes.at(-1), word);
+  }
   if (step === "next") {
     const p = column.probabilities;
     const ids = [...p.keys()].sort((a, b) => p[b] - p[a]).slice(0, 2);
-    return WORDS.told.next(vocabulary.length, ids.map((id) => [vocabulary[id], p[id]]));
+    return WORDS.told.next(vocabulary.length, ids.map((id) => [vocabulary[id], p[id]]),
+      off.includes("norm"));
   }
   const index = strips.indexOf(step);
   const seen = column.lens[index];
-  if (index === 0) return WORDS.told.embedding(word, column.at("embedding").length, seen.p);
+  if (index === 0) {
+    return WORDS.told.embedding(word, column.at("embedding").length, vocabulary[seen.id], seen.p);
+  }
   const layer = Number(step.split(".")[1]);
   const end = WORDS.told.column(column.sizes[index - 1], column.sizes[index], vocabulary[seen.id], seen.p,
     column.lens[index - 1].id === seen.id);
+  if (off.includes(step)) return WORDS.told.off(step) + end;
   if (step.endsWith(".attention")) {
-    const head = boldest(column, layer, model.heads);
+    const head = boldest(column, layer, model.heads, off);
+    if (head < 0) return WORDS.told.off(step) + end;
     const A = column.at(`layer.${layer}.weights`).subarray(head * (t + 1), (head + 1) * (t + 1));
     const from = A.indexOf(Math.max(...A));
     return WORDS.told.attention(layer, word, `${layer}.${head + 1}`, words[from], A[from]) + end;
@@ -37,7 +44,7 @@ export function stepTold(step, { columns, words, t, strips, model }) {
   if (column.values.has(`layer.${layer}.experts`)) {
     const shares = column.at(`layer.${layer}.shares`);
     const list = [...column.at(`layer.${layer}.experts`)].map((e, slot) =>
-      [`${layer}.${e + 1}`, shares[slot]]);
+      [`${layer}.${e + 1}`, shares[slot], off.includes(`layer.${layer}.expert.${e + 1}`)]);
     return WORDS.told.experts(layer, word, list) + end;
   }
   const units = column.at(`layer.${layer}.units`);

@@ -195,7 +195,7 @@ async function render({ model: traits, el }) {
     const silent = (l, n) => isOff(`layer.${l}.head.${n + 1}`);
     const first = nextRows(column.probabilities, before?.[t].probabilities ?? null, truth, vocabulary,
       layout.phone ? 4 : 5, state.target);
-    next.draw(words[t], first);
+    next.draw(words[t], first, state.bars === "votes");
     stage.hidden = Boolean(state.open);
     tabs.hidden = !layout.phone || Boolean(state.open);
     drawnLayer = layer;
@@ -222,7 +222,8 @@ async function render({ model: traits, el }) {
       rows.draw({ isOff, values, top: values ? Math.max(...[...values.values()].map(Math.abs)) : 1,
         say: (name, value) => (cost ? WORDS.bar.cost(name, value)
           : WORDS.bar.votes(name, value, vocabulary[target])),
-        show: (value) => (cost ? WORDS.loss(value) : short(value)) });
+        show: (value) => (cost ? WORDS.loss(value) : short(value)),
+        wait: WORDS.bar.waits[off.length ? "on" : t < T - 1 ? "last" : "now"] });
       seen.tell(t, T, WORDS.at(words[t], t + 1, T, vocabulary[column.guess.id], column.guess.p));
       side.draw({ column, before: before?.[t] ?? null, layout, vocabulary, experts });
       film.rise();

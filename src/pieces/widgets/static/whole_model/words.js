@@ -75,9 +75,10 @@ export const WORDS = {
   at: (word, n, T, guess, p) => `${quote(word)}, word ${n} of ${T}; after it ${quote(guess)}, ${percent(p)}`,
   next: (word) => `After ${quote(word)}`,
   heads: { model: "model", truth: "true" },
+  /** @param {boolean|null} chosen null where the bars are about losses */
   row: (word, p, truth, chosen) => `${quote(word)}, model ${percent(p)}`
-    + (truth === null ? "" : `, true ${percent(truth)}`) + (chosen ? ", the parts’ bars are about it"
-      : "; show which parts speak for it"),
+    + (truth === null ? "" : `, true ${percent(truth)}`)
+    + (chosen === null ? "" : chosen ? ", the parts’ bars are about it" : "; show which parts speak for it"),
   labels: { "next word": "next word", norm: "final norm", attention: "attention",
     feed_forward: "feed-forward",
     experts: "experts", embedding: "embedding", positions: "positions", "attention.norm": "norm",
@@ -99,7 +100,9 @@ export const WORDS = {
       return `Without ${called(name)} the guess ${lost < 0 && points ? "gains" : "loses"} ${points} `
         + `percentage point${points === 1 ? "" : "s"}`;
     },
-    wait: "What is lost without it is being tried" },
+    waits: { now: "What is lost without it is being tried",
+      on: "What is lost without it is tried with all parts on",
+      last: "What is lost without it is tried at the last word" } },
   equation: (word) => `What it adds to the score (the logit) of ${quote(word)}`,
   rest: (n) => `${n} others`,
   steps: (n) => ({ words: "the words", embedding: "embedding", norm: "final norm", next: "next word" })[n]
@@ -107,9 +110,10 @@ export const WORDS = {
   told: {
     words: (T, V) => `The text is ${T} word${T === 1 ? "" : "s"}, each known to the model by its `
       + `number among ${V}.`,
-    embedding: (word, D, p) =>
+    embedding: (word, D, lens, p) =>
       `${quote(word)} is looked up in a table: ${D} numbers, its own row. They would `
-      + `only say ${quote(word)} again (${percent(p)}).`,
+      + `${lens === word ? `only say ${quote(word)} again` : `say ${quote(lens)}`} (${percent(p)}).`,
+    off: (name) => `${capital(called(name))} is off and adds nothing.`,
     /** What became of the column. @param {boolean} same whether it would have said this word before */
     column: (before, after, lens, p, same) => ` Its column ${moved(before, after)} and would `
       + `${same ? "still" : "now"} say ${quote(lens)} (${percent(p)}).`,
@@ -119,11 +123,12 @@ export const WORDS = {
       + `layer ${l} works on ${quote(word)} alone: ${open} of its ${all} units open, and the strongest, `
       + `unit ${unit}, passes ${format(value, 1)} on.`,
     experts: (l, word, list) => `The router of layer ${l} sends ${quote(word)} to `
-      + `${listed(list.map(([e, share]) => `expert ${e} (${percent(share)})`))}.`,
+      + `${listed(list.map(([e, share, off]) => `expert ${e} (${percent(share)}${off ? ", off" : ""})`))}.`,
     norm: (before, word) =>
       `The final norm divides the column of ${quote(word)} by its size, ${size(before)}: `
       + "from here on only its direction counts.",
-    next: (V, list) => `Its direction is compared with all ${V} words: `
+    unnormed: (word) => `The final norm is off: the column of ${quote(word)} is compared as it is.`,
+    next: (V, list, off) => `${off ? "It" : "Its direction"} is compared with all ${V} words: `
       + `${listed(list.map(([word, p]) => `${quote(word)} ${percent(p)}`))}.`,
   },
   cache: (T) => (T ? ` The ${T === 1 ? "column before it is" : `${T} columns before it are`} kept as `
@@ -134,9 +139,10 @@ export const WORDS = {
     + percent(p)
     + (truth === null ? ". " : `; the true probability in these stories is ${percent(truth)}. `),
   turned: (where, lens) => `Stopped before ${called(where)}, it would have said ${quote(lens)}. `,
-  needs: (name, from, to) => `It depends most on ${called(name)}: without it ${percent(from)} becomes `
-    + `${percent(to)}. `,
-  spread: "No single part is needed: without any one of them it loses less than 5 points. ",
+  /** Tried is all that adds to the column: heads, experts and sublayers. */
+  needs: (name, from, to) => `${capital(called(name))} adds what it needs most: without it ${percent(from)} `
+    + `becomes ${percent(to)}. `,
+  spread: "No single addition is needed: without any one of them it loses less than 5 points. ",
   floor: (above) => "How near the truth? On stories it never saw, the word that comes gets on average "
     + `${(100 * Math.exp(-above)).toFixed(1)}\u00a0% of its true probability (geometric mean).`,
   without: (list, word, from, to) => `Without ${listed(list.map(called))}, ${quote(word)} `
@@ -194,10 +200,14 @@ export const WORDS = {
     unchosen: (e, word) => `${quote(word)} does not visit expert ${e}: its logit is not among the largest.`,
     sizes: (before, added, after) => `A column of size ${size(before)}, and ${size(added)} is added in `
       + `another direction: together they have size ${size(after)}.`,
+    skipped: (before, added) => `The skip is off: the column of size ${size(before)} does not arrive. What `
+      + `is added here, of size ${size(added)}, stands alone.`,
+    unnormed: (name, value) => `${capital(name)} is off: what stands here, of size ${size(value)}, is read `
+      + "as it is.",
     divides: (name, value) => `${capital(name)} divides what stands here by ${size(value)}.`,
     start: (value) => `Size ${size(value)}, as it stands in the table.`,
-    against: (name, value, word) => `${called(name)} speaks ${value < 0 ? "against" : "for"} ${quote(word)}: `
-      + `${slight(value)}`,
+    against: (name, value, word) => called(name) + (Math.abs(value) < 0.005 ? " says next to nothing about "
+      : ` speaks ${value < 0 ? "against" : "for"} `) + `${quote(word)}: ${slight(value)}`,
     probability: (logit, p, V) => `e^${format(logit)}, divided by the sum over ${V} words: ${percent(p)}`,
     logit: "logit", off: "This part is off: nothing of it arrives.",
   },
