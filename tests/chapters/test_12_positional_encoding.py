@@ -103,6 +103,13 @@ def test_slips_are_what_they_say():
     bug, both = (slip for slip, _ in question("12.3")["slips"])
     assert torch.equal(bug, angles(torch.arange(2).repeat_interleave(2)))
     assert both.all()
+    number, right = torch.arange(4), []
+    for bits in range(16):  # every way to give each number one of the two angles
+        table = torch.tensor(bits) >> number & 1
+        first, second = table[[0, 2]], table[[1, 3]]
+        if (first == 0).all() and (second == 1).all():
+            right.append(angles(table).tolist())
+    assert right == [angles(torch.arange(2).repeat(2)).tolist()]
 
 
 def test_two_sentences_and_their_shares():
@@ -254,6 +261,22 @@ def test_a_late_query_in_sixteen_bits():
     float16, bfloat16 = rows["m j, T = 2,048"]
     assert int(float16) < 128
     says(NAME, f"in bfloat16 it tells only {bfloat16} places apart among the 128 nearest keys")
+    biases = alibi_slopes(12)[:, None] * torch.arange(2048.0)
+    lost = (biases.half().diff(dim=-1) == 0).any(-1)
+    assert lost.sum() == 4
+    assert lost[alibi_slopes(12).argmax()]
+    assert (biases.bfloat16().diff(dim=-1) == 0).any(-1).all()
+    says(NAME, "At 2,048 neighbours fall together in four of its 12 heads: the nearest ones")
+
+
+def test_the_bound_of_rope_falls_with_bumps():
+    """RoFormer, 3.4.3: the mean size of the sums of the first turns, for K = 128."""
+    theta = 10000 ** (-torch.arange(0, 128, 2, dtype=torch.float64) / 128)
+    turns = torch.exp(1j * torch.arange(4096)[:, None] * theta)
+    bound = turns.cumsum(-1).abs().mean(-1)
+    assert bound[0] > 3 * bound[128] > 3 * bound[1024]
+    assert (bound[:257].diff() > 0).any()
+    says(NAME, "What falls in the paper, with bumps too, is an upper bound")
 
 
 def _at(kind, scheme, words):
@@ -272,8 +295,17 @@ def test_beyond_32_words():
     says(NAME, f"they are {_at('positions', 'sinusoidal', 64):.2f} nats above the floor")
     assert abs(_at("positions", "rotary", 48) - _at("positions", "alibi", 48)) < 0.03
     assert _at("positions", "rotary", 64) > _at("positions", "alibi", 64) + 0.2
-    within = [_at("positions", scheme, words) for scheme in beyond.SCHEMES for words in (16, 32)]
-    says(NAME, f"they are {min(within):.2f} to {max(within):.2f} nats above the floor even within")
+    within = torch.stack(
+        [
+            beyond.excess("positions", scheme, words)
+            for scheme in beyond.SCHEMES
+            for words in (16, 32)
+        ]
+    )
+    says(
+        NAME,
+        f"they are {within.min():.2f} to {within.max():.2f} nats above the floor even within",
+    )
 
 
 def test_alibi_gains_nothing_from_the_longer_text():

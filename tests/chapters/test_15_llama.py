@@ -354,3 +354,15 @@ def test_the_sizes_of_the_llamas():
     old = figures.counted(replace(known.LLAMA_2_70B, n_kv_heads=None))["total"]
     says(NAME, f"With the usual 64 it would have {old / 1e9:.0f} billion parameters")
     assert "chapter 16" not in words(NAME)
+
+
+@pytest.mark.parametrize("B", [1, 2, 3, 4])
+def test_the_listings_mask_fits_by_chance_only(B):
+    """A mask [B, T, T] over scores [B, H, T, T], H = 4."""
+    scores, mask = torch.zeros(B, 4, 6, 6), torch.zeros(B, 6, 6)
+    try:
+        fits = (scores + mask).shape == scores.shape
+    except RuntimeError:
+        fits = False
+    assert fits == (B in (1, 4))
+    says(NAME, "fits `[B, H, T, T]` only if $B$ is 1 or $H$.")

@@ -70,6 +70,7 @@ STATES = {
     "short": {"text": SHORT}, "one word": {"text": "Once"}, "two words": {"text": "Lily had"}, "a word before": {"word": 6},
     "another target": {"target": "ball"}, "a head out": {"off": ["layer.2.head.4"]},
     "attention out": {"off": ["layer.1.attention", "positions"]},
+    "no final norm, told": {"text": SHORT, "off": ["norm"], "step": 9},
     "no path, no norm": {"off": ["layer.2.feed_forward.path", "norm"], "word": 5},
     "an expert out": {"model_name": "stories_moe", "off": ["layer.1.expert.2"]},
     "a silent head opened": {"part": "layer.2.head.4", "off": ["layer.1.attention", "layer.2.head.4"]},
@@ -79,6 +80,10 @@ STATES = {
     "an early word's head": {"part": "layer.1.head.1", "word": 2},
     "units of a short text": {"text": SHORT, "part": "layer.3.feed_forward"},
     "experts opened": {"model_name": "stories_moe", "part": "layer.1.feed_forward", "word": 4},
+    "an expert opened": {"model_name": "stories_moe", "part": "layer.2.expert.1"},
+}  # fmt: skip
+# What is said of parts that are off, which no width changes.
+OUT = {
     "positions out, opened": {"part": "positions", "off": ["positions"]},
     "a skip out, opened": {"part": "layer.2.feed_forward.path", "off": ["layer.2.feed_forward.path"]},
     "a norm out, opened": {"part": "layer.2.attention.norm", "off": ["layer.2.attention.norm"]},
@@ -96,10 +101,8 @@ STATES = {
     "a bold head out, told": {"text": SHORT, "off": ["layer.2.head.4"], "step": 5},
     "units out, told": {"text": SHORT, "off": ["layer.2.feed_forward"], "step": 6},
     "a skip out, told": {"text": SHORT, "off": ["layer.2.feed_forward.path"], "step": 6},
-    "no final norm, told": {"text": SHORT, "off": ["norm"], "step": 9},
     "a table read without the norm": {"text": SHORT, "off": ["norm"], "step": 2},
     "an expert out, told": {"model_name": "stories_moe", "off": ["layer.1.expert.2"], "step": 4},
-    "an expert opened": {"model_name": "stories_moe", "part": "layer.2.expert.1"},
 }  # fmt: skip
 
 
@@ -118,7 +121,10 @@ def shown(bench):
                 pages.close()
                 stands.clear()
                 widget = WholeModel(model_name=name)
-                plain = {trait: getattr(widget, trait) for trait in set().union(*STATES.values())}
+                plain = {
+                    trait: getattr(widget, trait)
+                    for trait in set().union(*STATES.values(), *OUT.values())
+                }
                 page = pages.enter_context(recorded(bench, widget, width=width))
                 stands[name, width] = page, widget, plain
             return stands[name, width]
@@ -126,14 +132,22 @@ def shown(bench):
         yield opened
 
 
-@pytest.mark.parametrize("name", sorted(STATES, key=lambda name: model_of(STATES[name])))
-@pytest.mark.parametrize("width", [1280, 390])
-def test_draws_what_torch_says(shown, width, name):
-    page, widget, plain = shown(model_of(STATES[name]), width)
-    put(page, widget, **(plain | STATES[name]))
+def by_model(states, width):
+    """Return the cases of a width, a model's together: its page is opened once."""
+    names = sorted(states, key=lambda name: model_of(states[name]))
+    return [pytest.param(width, states[name], id=f"{width}-{name}") for name in names]
+
+
+@pytest.mark.parametrize(
+    ("width", "asked"),
+    [*by_model(STATES | OUT, 1280), *by_model(STATES, 390)],
+)
+def test_draws_what_torch_says(shown, width, asked):
+    page, widget, plain = shown(model_of(asked), width)
+    put(page, widget, **(plain | asked))
     check(page, widget)
     now = state(page, widget)
-    assert {trait: now[trait] for trait in STATES[name]} == STATES[name], "it is what was asked for"
+    assert {trait: now[trait] for trait in asked} == asked, "it is what was asked for"
     assert page.record.errors == []
 
 

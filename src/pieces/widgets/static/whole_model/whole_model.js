@@ -160,7 +160,8 @@ async function render({ model: traits, el }) {
     const { ids, words, off, unknown, over } = state;
     film.to(state.step);
     const other = latest && latest.ids.join() !== ids.join(); // not at the first draw: a link may hold a step
-    if (state.open || (film.playing && other)) film.quiet(); // all stands
+    const asked = latest && state.step !== latest.step; // a text may come with the step to show
+    if (state.open || (film.playing && other && !asked)) film.quiet(); // all stands
     const T = ids.length;
     field.draw({ words, unknown, over });
     [body, film.box].forEach((node) => { node.hidden = !T; });
@@ -177,8 +178,7 @@ async function render({ model: traits, el }) {
     const layer = (film.playing && film.layer) || state.layer
       || loudest(sumsOf(votes(model, column.values, column.guess.id, column.row)), layers);
     const layout = layoutOf(width || 690, T, strips, { layer, experts: experts > 0 });
-    const asked = visited || state.bars === "cost";
-    const trying = asked && !off.length && t === T - 1 ? trial.of(ids, t, column.guess.id) : null;
+    const trying = (visited || state.bars === "cost") && !off.length && t === T - 1 ? trial.of(ids, t, column.guess.id) : null;
     const key = [ids, off, t, state.open, state.bars, state.target, width, layer, hovered, pointed,
       film.playing, trying !== null, picks].join("|");
     const world = traits.get("world");
