@@ -104,7 +104,9 @@ def keyed(app, body):
     """Return the front page with the picture beside its list of chapters, each part named."""
 
     def entry(match):
-        place = chapter_places()[int(match["number"])]
+        place = chapter_places().get(int(match["number"]))
+        if place is None:  # a draft that has no line in the thread yet
+            return match[0]
         page = f"chapters/{PAGE.search(match['rest'])[1]}"
         time = f'<span class="front-time">{time_of(app, page, place)}</span>'
         name = f'<span class="front-at">{html.escape(place.name)}</span>'

@@ -73,6 +73,37 @@ def shown_in(name: str) -> list[Path]:
     return [page.relative_to(ROOT) for page in shown]
 
 
+def measuring(record: str) -> list[str]:
+    """Return the scripts that write a record, or the records that it is packed from."""
+    scripts = {
+        path: path.read_text(encoding="utf-8") for path in (ROOT / "experiments").glob("*.py")
+    }
+    own = record.removesuffix(".json")
+    found = {path for path, text in scripts.items() if record in text or path.stem == own}
+    packed = {name for path in found for name in re.findall(r"(\w+\.json)", scripts[path])}
+    found |= {path for path, text in scripts.items() if any(name in text for name in packed)}
+    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+
+
+def used_by(chapter: Path) -> list[tuple[str, str]]:
+    """Return what a chapter shows that has a name of its own: figures, records, widgets."""
+    text = (ROOT / chapter).read_text(encoding="utf-8")
+    drawn = re.findall(r"from pieces\.book\.figures import (\w+)", text)
+    figures = [Path("src/pieces/book/figures", f"{module}.py") for module in sorted(set(drawn))]
+    sources = "".join((ROOT / path).read_text(encoding="utf-8") for path in figures)
+    rows = [(path.as_posix(), "its figures and tables") for path in figures]
+    for path in sorted((ROOT / "src/pieces/book/measured").glob("*.json")):
+        if f'"{path.stem}"' in sources or f'"{path.name}"' in sources:
+            rows.append((path.relative_to(ROOT).as_posix(), "what was measured for it"))
+            rows += [(script, "the experiment") for script in measuring(path.name)]
+    for path in sorted((ROOT / "src/pieces/widgets").glob("*.py")):
+        widget = "".join(part.title() for part in path.stem.split("_"))
+        if re.search(rf"\b{widget}\(", text):
+            own = path.relative_to(ROOT).as_posix()
+            rows.append((own, f"a widget that it shows: make where NAME={widget}"))
+    return rows
+
+
 def main(asked: str) -> None:
     """Print each file with what it is."""
     name = subject(asked)
@@ -85,6 +116,8 @@ def main(asked: str) -> None:
     rows = [(path.as_posix(), told(path, name)) for path in found]
     if any(path.parent.name == "widgets" for path in found):
         rows += [(page.as_posix(), "shows it") for page in shown_in(name)]
+    rows += [row for path in found if path.suffix == ".ipynb" for row in used_by(path)]
+    rows = list(dict.fromkeys(rows))
     wide = max(len(path) for path, _ in rows)
     for path, says in rows:
         print(f"{path:{wide}}  {says}")

@@ -77,6 +77,14 @@ class TestTable:
         assert line.lit
         assert {kind.replace(" ", "-") for kind in line.lit} <= set(kinds)
 
+    def test_a_draft_without_a_line_stands_on_the_front_page_as_it_is(self):
+        """So the site builds, as CONTRIBUTING says; the first test here asks for the line."""
+        draft = (
+            '<dt>99 · <a href="chapters/99_draft.html">A draft</a></dt> <dd><p>Begins.</p> </dd>'
+        )
+        assert you_are_here.ENTRY.search(draft)
+        assert you_are_here.keyed(None, draft) == draft
+
     def test_the_numbers_of_the_front_page_lead_to_what_is_written(self, site):
         assert set(links()) >= {
             "attention",

@@ -40,6 +40,11 @@ def test_a_chapter_s_rooms(asked):
     assert "questions" in rows["src/pieces/book/questions/12_positional_encoding.toml"]
     assert "checkers" in rows["src/pieces/book/exercises/positional_encoding.py"]
     assert "answers" in rows["tests/chapters/test_12_positional_encoding.py"]
+    assert "figures" in rows["src/pieces/book/figures/positions_beyond.py"]
+    assert "measured" in rows["src/pieces/book/measured/positions.json"]
+    assert rows["experiments/extrapolation.py"] == "the experiment"
+    assert rows["src/pieces/widgets/rotary_clock.py"].endswith("make where NAME=RotaryClock")
+    assert "src/pieces/widgets/mask_explorer.py" not in rows
 
 
 @pytest.mark.parametrize("name", [*sorted(widgets.__all__), *CHAPTERS, "masks", "shapes"])

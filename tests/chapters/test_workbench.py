@@ -46,7 +46,7 @@ def test_twice_the_model_and_the_same_work():
     assert counts > 2 * counts_of(whole)["total"]
     assert grown < 1
     few = counts_of(whole)["total"]
-    says(PAGE, f"go from {few:,} to {counts:,}", f"of a token grow by {grown:.1f} per cent")
+    says(PAGE, f"go from {few:,} to {counts:,}", f"of a token grow by {grown:.1f} %")
 
 
 # The stream behind each sublayer, from first weights as large as Xavier's rule has them.
@@ -94,7 +94,7 @@ def test_without_norms_it_has_to_learn_slowly():
 
 def test_the_unit_of_the_distance():
     less = 100 * (1 - math.exp(-0.1))
-    says(PAGE, f"the words that come get about {round(less, -1):.0f} per cent less")
+    says(PAGE, f"the words that come get about {round(less, -1):.0f} % less")
     assert abs(less - 10) < 1
 
 

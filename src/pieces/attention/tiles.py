@@ -39,7 +39,7 @@ class Tiled(torch.autograd.Function):
             for columns in _blocks(k.shape[2], block_size):
                 scores = _scores(x, rows, columns)
                 if scores is not None:
-                    row = _carry_on(row, scores, _shared(v, columns, x))
+                    row = carry_on(row, scores, _shared(v, columns, x))
             peak, total, carried = row
             total = torch.as_tensor(total, dtype=output.dtype, device=q.device)
             output[:, :, rows] = carried / total.masked_fill(total == 0, 1.0)
@@ -72,7 +72,7 @@ class Tiled(torch.autograd.Function):
         return *of_inputs, grads[3].to(bias.dtype) if wanted else None, None, None
 
 
-def _carry_on(row: tuple, scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def carry_on(row: tuple, scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The largest score so far, the sum of exponentials and the output, with one more tile."""
     peak, total, carried = row
     higher = torch.maximum(peak, scores.amax(dim=-1, keepdim=True))

@@ -63,7 +63,7 @@ class Activations(PieceWidget):
     view = Choice("curves", VIEWS)
     functions = Functions(("relu",), most=len(FUNCTIONS))
     beta = Real(1.0, 0.0, 10.0)
-    x = Real(-1.0, -5.0, 5.0)
+    x = Real(-1.0, -5.0, 5.0, step=0.05)
     slopes = Switch(False)
     gate = Choice("swiglu", GATES)
     d_model = Count(512, 1, 16_384)

@@ -47,7 +47,7 @@ class RotaryClock(PieceWidget):
     j = Count(2, 0, 15)
     pair = Count(1, 0, HEAD_DIM // 2 - 1)
     base = Choice("10000", BASES)
-    skip = Count(0, 0, 960)
+    skip = Count(0, 0, 960, step=10)
     view = Choice("angles", ("angles", "score", "pairs", "scaling"))
     peak = Count(7, 0, 60)
     pairing = Choice("halves", ("halves", "interleaved", "mixed"))

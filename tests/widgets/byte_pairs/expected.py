@@ -1,6 +1,7 @@
 """What BytePairs has to show for its traits, by `pieces.byte_pairs`, never by the page."""
 
 from oracle import read_out, right, same_bars
+from told import tables
 
 from pieces.byte_pairs import (
     characters,
@@ -109,11 +110,11 @@ def byte_pairs(root, s):
     right(seen["at"] == f"{n} of {len(every)}" and seen["scrub"] == n, f"{seen['at']}, {n}")
     right(seen["ends"][1:] == [n == 0, n == len(every)], "the steps at the ends")
     right(seen["lit"] == [], "a piece is lit without a pointer")
-    same_comparison(seen["table"], s, merges, pieces, cut, alphabet)
+    same_comparison(seen["table"], tables(root), s, merges, pieces, cut, alphabet)
     same_sentence(seen["said"], s, every, n, pieces)
 
 
-def same_comparison(table, s, merges, pieces, cut, alphabet):
+def same_comparison(table, views, s, merges, pieces, cut, alphabet):
     """Tokens and vocabulary of the three ways, and what becomes of the other word."""
     symbols = UNITS[s["unit"]]
     words, mine = spaced_words(s["text"]), spaced_words(s["word"])
@@ -130,6 +131,8 @@ def same_comparison(table, s, merges, pieces, cut, alphabet):
          known(len(mine), sum(w not in words for w in mine))],
     ]  # fmt: skip
     right(table == wanted, f"the table {table}, not {wanted}")
+    for caption, listed in views:
+        right(caption != "The same text, three ways" or listed == wanted, f"its view {listed}")
 
 
 def same_sentence(said, s, every, n, pieces):

@@ -6,6 +6,7 @@ import re
 import torch
 from charted import CHARTS, fixed, same_chart, same_words, written
 from oracle import maps, right, same_map, says
+from told import tables
 
 from pieces.positions import Sinusoidal
 
@@ -50,6 +51,7 @@ def position_waves(root, s):
                    marks=[(p + k, f"p + k = {p + k}")])  # fmt: skip
     else:
         same_clocks(clocks, d, base, p, k, i)
+        same_turns(root, d, base, p, k)
     said = root.locator(".p-say").text_content()
     kind = "cosine" if s["column"] % 2 else "sine"
     sentence = {
@@ -64,6 +66,17 @@ def position_waves(root, s):
     right(same_words(said, sentence), f"{said!r}, not {sentence!r}")
     right(abs(s["wavelength"] / waves[i] - 1) < 1e-9, f"Python reads {s['wavelength']}")
     right(abs(s["similarity"] - float(alike[p, p + k])) < 1e-9, f"Python reads {s['similarity']}")
+
+
+def same_turns(root, d, base, p, k):
+    """The table of the clocks: each pair's angles at p, at p + k, and between, in degrees."""
+    for _, (head, *listed) in [one for one in tables(root) if one[0].startswith("Each pair as a")]:
+        right(head == ["n", "p", "p + k", "k"], head)
+        right(len(listed) == d // 2, f"{len(listed)} pairs")
+        for i, (name, *angles) in enumerate(listed):
+            wanted = [math.degrees(n * base ** (-2 * i / d)) for n in (p, p + k, k)]
+            good = [says(a.removesuffix("°"), w, 1) for a, w in zip(angles, wanted, strict=True)]
+            right(name == str(i) and all(good), f"pair {name}: {angles}, not {wanted}")
 
 
 def same_clocks(clocks, d, base, p, k, chosen):

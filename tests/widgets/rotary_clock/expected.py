@@ -43,6 +43,7 @@ SHOWN = """(root) => {
       name: one.querySelector("b").textContent, told: one.querySelector("span").textContent, on: one.ariaPressed })),
     panels: [...root.querySelectorAll(".p-panel")].filter(seen).map((one) => one.dataset.view),
     pressed: root.querySelector(".p-tabs [aria-pressed=true]").dataset.view,
+    heads: [...root.querySelectorAll(".p-sums tr:first-child th")].map((th) => th.textContent),
     sums: [...root.querySelectorAll(".p-sums tr")].slice(1).map((row) => [row.dataset.role, ...[...row.cells].map((c) => c.textContent)]),
     arcs: [...root.querySelectorAll(".p-pair[data-first]")].map((path) => { const d = numbers(path.getAttribute("d"));
       return [number(path, "data-first"), number(path, "data-second"), path.classList.contains("p-pair-on"), d[0], d.at(-2)]; }),
@@ -204,6 +205,7 @@ def same_sentence(seen, s, places, query, key):
 def angles(root, s, seen, said, d, thetas, plain):
     """Three lines of arithmetic, and the angle in words."""
     theta = math.degrees(thetas[s["pair"]])
+    right(seen["heads"] == ["hand", "position × angle per word", "angle"], seen["heads"])
     query, key = s["positions"]
     for row, role, n in zip(seen["sums"], ("query", "key", "score"), (query, key, d), strict=True):
         found = re.fullmatch(r"(\d+) × (\S+)°", row[2])

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 import torch
 from oracle import right, same_bars, says
+from told import tables
 from twins import build
 from twins import vocabulary as words_of
 
@@ -123,6 +124,15 @@ def router_explorer(root, s):
         right(torch.tensor(s["load"][layer]).allclose(share, atol=1e-5), "another load")
         loss = load_balancing_loss(one.logits, k)
         right(abs(s["balance"][layer] - float(loss)) < 1e-4, "another balance loss")
+    for _, (head, *listed) in [one for one in tables(root) if one[0] == "Who visits whom"]:
+        right(head == ["word", "layer", "experts", "weights"], head)
+        wanted = [(n, layer) for n in range(T) for layer in range(len(routings))]
+        for (word, at, experts, weights), (n, layer) in zip(listed, wanted, strict=True):
+            own = routings[layer]
+            right((word, at) == (seen["chips"][n]["word"], str(layer + 1)), f"{word}, layer {at}")
+            right(experts == ", ".join(str(int(e) + 1) for e in own.experts[0, n]), experts)
+            for text, w in zip(weights.split(", "), own.weights[0, n].tolist(), strict=True):
+                right(says(text, w, len(text.partition(".")[2])), f"{word}, layer {at}: {weights}")
     nexts(root, s, vocabulary, after[t], before[t], seen)
 
 

@@ -9,6 +9,7 @@ import statistics
 from by_torch import shapes_only
 from charted import CHARTS, place
 from oracle import number, right, says
+from told import tables
 from torch import nn
 
 from pieces import masks
@@ -414,7 +415,7 @@ def fixed(x):
     return f"{x:.2f}"
 
 
-def same_trained(shown, s, above_floor):
+def same_trained(shown, views, s, above_floor):
     """The variants, their dots and means, and the sentence about the one that stands."""
     _, steps, found = variants()
     order = sorted(found.items(), key=lambda item: statistics.fmean(item[1][2]))
@@ -432,6 +433,16 @@ def same_trained(shown, s, above_floor):
         right(drawn["pressed"] == str(fits).lower(), f"{name} is pressed: {drawn['pressed']}")
         own = (name, rate, above) if fits else own
     right(above_floor == (own[2] if own else None), f"Python reads {above_floor}")
+    for caption, (head, *listed) in views:
+        if caption == "Trained variants: nats above the floor":
+            right(head == ["variant", "nats above", "seeds"], head)
+            wanted = [
+                [name.lower(), fixed(statistics.fmean(above)), ", ".join(map(fixed, above))]
+                for name, (_, _, above) in order
+            ]
+            right(
+                [[one[0].lower(), *one[1:]] for one in listed] == wanted, f"{listed}, not {wanted}"
+            )
     said = shown["trained"]
     if own is None:
         cheats = "sees words that it should guess" in said
@@ -510,7 +521,7 @@ def workbench(root, s):
     same_bars(shown, is_, s["before"])
     same_facts(shown, is_, s["before"])
     same_steps(shown, is_)
-    same_trained(shown, is_, s["above_floor"])
+    same_trained(shown, tables(root), is_, s["above_floor"])
     same_signals(root, shown, is_, s)
     right(shown["marks"] == marks_of(s, is_), f"{shown['marks']}, not {marks_of(s, is_)}")
     for trait, typed in shown["fields"].items():

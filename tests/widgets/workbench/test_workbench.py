@@ -1,10 +1,12 @@
 """Workbench: its code is run and its numbers are counted by torch, its signals by autograd; and its hands."""
 
 import random
+import re
 
 import pytest
 import torch
 from by_torch import shapes_only
+from charted import CHARTS, place
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import check, recorded
@@ -14,7 +16,7 @@ from trials import trials
 from twins import opened_twin
 
 import workbench as experiment
-from browser import state
+from browser import put, state
 from pieces.cache import GrowingCache, RollingCache
 from pieces.models import gpt2, llama, mistral, mixtral
 from pieces.widgets import Workbench
@@ -26,6 +28,7 @@ from widgets.workbench.expected import (
     counts_of,
     model_of,
     operations_of,
+    powers,
     run,
     told_of,
     used,
@@ -231,6 +234,25 @@ def test_what_was_looked_at_is_not_kept_for_another_model(twin):
         assert (kept["forward"], kept["backward"]) == (fresh["forward"], fresh["backward"])
     assert seen[0] == seen[-1]
     assert seen[0][1] != seen[1][1]
+
+
+def test_the_ghosts_are_the_signals_of_before(bench):
+    """Each curve's own, where it stood: the stream's for the stream, the gradient's for the gradient."""
+    widget = Workbench()
+    with recorded(bench, widget) as page:
+        before = state(page, widget)
+        put(page, widget, place="post")
+        check(page, widget)
+        (drawn,) = page.locator(".pieces").evaluate(CHARTS)
+        py = place(powers(drawn["y"]), True)
+        ghosts = page.locator(".p-curve-ghost").evaluate_all(
+            "(all) => all.map((one) => (one.matches('path') ? one : one.querySelector('path'))"
+            ".getAttribute('d'))"
+        )
+        for path, sizes in zip(ghosts, (before["forward"], before["backward"]), strict=True):
+            points = [float(point.split()[1]) for point in re.findall("[ML]([^ML]+)", path)]
+            off = [abs(y - py(value)) for y, value in zip(points, sizes, strict=True)]
+            assert max(off) < 0.3
 
 
 def test_a_large_model_is_looked_at_in_small(twin):

@@ -84,9 +84,8 @@ def recall() -> None:
     axes.set(xlabel="pairs stored", ylabel="% recalled", ylim=(0, 104))
     axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=3)
     pairs = ", ".join(map(str, record["pairs"]))
-    alt = (
-        f"Per cent recalled of {pairs} pairs, a line for each of {len(run_seeds())} seeds; means. "
-    )
+    seeds = len(run_seeds())
+    alt = f"Percentage recalled of {pairs} pairs, a line for each of {seeds} seeds; means. "
     plot.show(figure, alt=f"{alt}{'; '.join(said)}; guessing: {chance:.0f}.")
 
 

@@ -102,7 +102,7 @@ function render({ model, el }) {
   view.panes.append(curve.pane, map.pane, sizes.pane);
   const controls = {
     curves: [boxes(view, model), slider(view, model, "x",
-      { label: WORDS.x, step: STEP, show: (x) => plain(x, 2, 2) }),
+      { label: WORDS.x, show: (x) => plain(x, 2, 2) }),
       slider(view, model, "beta", { label: WORDS.beta,
         show: (b) => plain(b, 1, 1) }),
       toggle(view, model, "slopes", { label: WORDS.slopes })],

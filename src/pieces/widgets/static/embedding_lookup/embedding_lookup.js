@@ -2,15 +2,15 @@
 import { arithmetic } from "../kit/arithmetic.js";
 import { chips } from "../kit/chips.js";
 import { createSelection } from "../kit/selection.js";
-import { choice, clamp, count, format, frame, guard, h, heatmap, legend, live, numberField, numbers, report,
-  select, setter, slider, text, toggle } from "../kit/kit.js";
+import { choice, clamp, count, format, frame, guard, h, heatmap, legend, limits, live, numberField,
+  numbers, report, select, setter, slider, text, toggle } from "../kit/kit.js";
 import { typedText } from "../kit/typed_text.js";
 import { sinusoidal } from "../twin/position_twin.js";
 import { matmul, matrix } from "../twin/twin.js";
 import { vocabularyOf } from "../twin/vocabulary.js";
 import { work } from "./lookup_work.js";
 
-const [V, D, MOST, BOUND, BASE, REST] = [8, 4, 8, 5, 10000, 700]; // ms after which a change begins anew
+const [V, D, BASE, REST] = [8, 4, 10000, 700]; // ms after which a change begins anew
 const VOCABULARIES = {
   english: vocabulary(["Lily", "Tom", "ball", "cat", "dog", "found", "red", "the"],
     "the dog found the red ball"),
@@ -23,7 +23,7 @@ const WORDS = {
   unknown: (list) => `${list.map((word) => `“${word.slice(0, 12)}”`).slice(0, 3).join(", ")}`
     + `${list.length > 1 ? " have" : " has"} no row in this small table and `
     + `${list.length > 1 ? "are" : "is"} left out.`,
-  long: () => ` Only the first ${MOST} are read.`, empty: "Type one of the entries of W.",
+  long: (n) => ` Only the first ${n} are read.`, empty: "Type one of the entries of W.",
   hint: "Use the entries of W, as often as you like.",
   positions: "add positions",
   tokens: "Its tokens, each with its id", chip: (word, id) => `${word} ${id}`,
@@ -49,29 +49,34 @@ function vocabulary(words, example) {
   return { words, example, ...vocabularyOf(words), vocabulary: words };
 }
 
+/** How many tokens are read. */
+const mostOf = (model) => limits(model, "token").high;
+
 /** What is used of the traits. */
 function read(model) {
   const language = choice(model, "language");
   const known = VOCABULARIES[language];
   const { tokens, ids: all, unknown } = known.encode(text(model, "text"));
-  const ids = all.slice(0, MOST);
+  const most = mostOf(model);
+  const ids = all.slice(0, most);
   const T = ids.length;
-  const within = (x) => clamp(x, -BOUND, BOUND, 0);
+  const { bound } = limits(model, "W");
+  const within = (x) => clamp(x, -bound, bound, 0);
   const W = numbers(model, "W", V, D).map((row) => row.map(within));
   const old = model.get("before");
   const fits = Array.isArray(old) && old.length === V && old.every((row) => Array.isArray(row)
-    && row.length === D && row.every((x) => typeof x === "number" && Math.abs(x) <= BOUND));
+    && row.length === D && row.every((x) => typeof x === "number" && Math.abs(x) <= bound));
   return {
     language, known, ids, T, W, before: fits ? numbers(model, "before", V, D) : null, unknown, tokens,
-    over: all.length > MOST, words: ids.map((id) => known.words[id]),
+    over: all.length > most, words: ids.map((id) => known.words[id]),
     row: count(model, "row") - 1, column: count(model, "column") - 1,
     token: Math.min(count(model, "token"), Math.max(1, T)) - 1, positions: model.get("positions") === true,
   };
 }
 
 /** The traits once a text is read: the word that was typed last is followed, and its row is framed. */
-function typed(known, was, text) {
-  const [old, ids] = [known.encode(was).ids, known.encode(text).ids].map((all) => all.slice(0, MOST));
+function typed(known, was, text, most) {
+  const [old, ids] = [known.encode(was).ids, known.encode(text).ids].map((all) => all.slice(0, most));
   if (ids.join() === old.join() || !ids.length) return { text };
   const same = ids.findIndex((id, t) => id !== old[t]); // the first that is new; -1 where some went
   let last = same < 0 ? ids.length - 1 : same;
@@ -90,6 +95,7 @@ function computed({ ids, T, positions }, W) {
 
 /** What changes the framed number of W. */
 function hand(view, model, put) {
+  const { bound } = limits(model, "W");
   let changed = -Infinity;
   const framed = () => { const { W, row, column } = read(model); return W[row][column]; };
   const set = (value) => {
@@ -102,12 +108,12 @@ function hand(view, model, put) {
   const title = h("p", { class: "p-hand-title" });
   const box = h("div", { class: "p-hand" }, title);
   slider(view, { get: framed, set: (_, value) => set(value), save_changes() {} }, "W",
-    { label: WORDS.slide, min: -BOUND, max: BOUND, step: 0.1, into: box });
+    { label: WORDS.slide, min: -bound, max: bound, step: 0.1, into: box });
   const note = h("p", { class: "p-note", role: "status" });
   const complain = () => {
     note.textContent = field.input.getAttribute("aria-invalid") === "true" ? field.input.title : "";
   };
-  const field = numberField({ label: WORDS.number, low: -BOUND, high: BOUND, value: framed, change: set,
+  const field = numberField({ label: WORDS.number, low: -bound, high: bound, value: framed, change: set,
     complain });
   const undo = h("button", { type: "button", class: "p-button",
     onclick: () => put({ W: read(model).before, before: [] }) }, WORDS.undo);
@@ -143,12 +149,12 @@ function render({ model, el }) {
   const languages = { get: (trait) => model.get(trait), save_changes: () => model.save_changes(),
     set: (_, language) => {
       const known = VOCABULARIES[language];
-      model.set({ language, before: [], ...typed(known, "", known.example) });
+      model.set({ language, before: [], ...typed(known, "", known.example, mostOf(model)) });
     } };
   select(view, languages, "language", { label: WORDS.language, options: Object.entries(WORDS.languages) });
   toggle(view, model, "positions", { label: WORDS.positions });
   const texts = { get: (trait) => model.get(trait), save_changes: () => model.save_changes(),
-    set: (_, now) => model.set(typed(read(model).known, text(model, "text"), now)) };
+    set: (_, now) => model.set(typed(read(model).known, text(model, "text"), now, mostOf(model))) };
   const field = typedText(view, texts, { get vocabulary() { return read(model).known.words; },
     encode: (typed) => read(model).known.encode(typed) }, WORDS);
   view.controls.append(field.box);

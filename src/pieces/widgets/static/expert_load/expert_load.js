@@ -1,4 +1,4 @@
-/** ExpertLoad: measured trainings played: how many words each expert gets, by its balance loss. */
+/** ExpertLoad: training runs we measured, played: how many words each expert gets, by its balance loss. */
 import { bars, choice, count, format, frame, guard, h, limits, live, real, report, setter,
   slider } from "../kit/kit.js";
 import { chart } from "../kit/charts.js";

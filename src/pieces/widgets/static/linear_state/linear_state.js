@@ -34,13 +34,13 @@ const WORDS = {
     + `${state}.`,
 };
 
-/** What is read so far, computed again only for another text or size. */
-function reading() {
+/** What is read so far, computed again only for another text or size. @param {number} most pairs */
+function reading(most) {
   let [key, kept] = ["", null];
   return (typed, size) => {
     const now = JSON.stringify([typed, size]);
     if (now !== key) {
-      const found = pairsOf(typed, size);
+      const found = pairsOf(typed, size, most);
       const states = squares(found.pairs, size);
       const told = states.map((square, n) => known(found.pairs.slice(0, n), square));
       [key, kept] = [now, { ...found, states, told }];
@@ -52,7 +52,7 @@ function reading() {
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "linear-state" });
   const put = setter(model);
-  const read = reading();
+  const read = reading(limits(model, "step").high);
   let [last, step] = [0, -1];
   const stage = h("div", { class: "p-stage" });
   view.controls.before(stage);

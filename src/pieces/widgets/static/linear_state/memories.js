@@ -2,7 +2,6 @@
 import { gaussian, inner, norm, softmax } from "../twin/twin.js";
 
 export const SHARP = 8; // what attention multiplies a cosine by
-const MOST = 24;
 
 /** @typedef {{name: string, thing: string, key: number[], value: number[]}} Pair */
 
@@ -22,16 +21,17 @@ function direction(word, size) {
 
 /**
  * The pairs of a text, those that are whole: a name that comes again is another pair.
- * @param {string} text @param {number} size @returns {{pairs: Pair[], loose: string[], over: number}}
+ * @param {string} text @param {number} size @param {number} most
+ * @returns {{pairs: Pair[], loose: string[], over: number}}
  */
-export function pairsOf(text, size) {
+export function pairsOf(text, size, most) {
   const parts = text.split(/[,;\n]+/u).map((part) => part.trim().split(/\s+/u)).filter(([word]) => word);
   const whole = parts.filter(({ length }) => length === 2);
   return {
-    pairs: whole.slice(0, MOST).map(([name, thing]) => ({ name, thing,
+    pairs: whole.slice(0, most).map(([name, thing]) => ({ name, thing,
       key: direction(`key ${name}`, size), value: direction(`value ${thing}`, size) })),
     loose: parts.filter(({ length }) => length !== 2).map((part) => part.join(" ")),
-    over: Math.max(0, whole.length - MOST),
+    over: Math.max(0, whole.length - most),
   };
 }
 

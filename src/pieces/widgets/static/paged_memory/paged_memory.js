@@ -1,13 +1,13 @@
 /** Requests that come and go in one memory: in strips set aside, and in blocks that a table finds again. */
 import {
-  count, frame, guard, h, legend, live, report, setter, slider, toggle,
+  count, frame, guard, h, legend, limits, live, report, setter, slider, toggle,
 } from "../kit/kit.js";
 import { keyed } from "../kit/keyed.js";
 import { player } from "../kit/player.js";
 import { memoryMap, roleOf } from "./memory_map.js";
 import { LONGEST, PLACES, blocks, run, strips, wasteOfBlocks, wasteOfStrips } from "./memory_run.js";
 
-const [MOST, STEPS, SIZES] = [10, 60, [1, 2, 4, 8, 16]];
+const SIZES = [1, 2, 4, 8, 16];
 const REQUESTS = [[0, 10, 4], [0, 8, 12]];
 const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const WORDS = {
@@ -48,7 +48,7 @@ function read(model) {
   const given = model.get("requests");
   const whole = (x, low, high) => Math.round(Math.min(high, Math.max(low, Number.isFinite(x) ? x : low)));
   const rows = Array.isArray(given) && given.length && given.every(Array.isArray) ? given : REQUESTS;
-  const requests = rows.slice(0, MOST).map(([arrives, prompt, writes]) => {
+  const requests = rows.slice(0, limits(model, "followed").high).map(([arrives, prompt, writes]) => {
     const reads = whole(prompt, 1, LONGEST - 1);
     return { arrives: whole(arrives, 0, 30), prompt: reads, writes: whole(writes, 1, LONGEST - reads) };
   }).sort((a, b) => a.arrives - b.arrives);
@@ -153,7 +153,7 @@ function render({ model, el }) {
     const s = read(model);
     beginning.textContent = WORDS.beginning(s.common, s.shared);
     const found = both(s);
-    last = Math.min(STEPS, Math.max(found.strips.length, found.blocks.length) - 1);
+    last = Math.min(limits(model, "step").high, Math.max(found.strips.length, found.blocks.length) - 1);
     step = Math.min(s.wished, last);
     process.limit(last + 1);
     if (process.position !== step && !process.playing) process.jump(step);

@@ -151,7 +151,7 @@ function render({ model, el }) {
   slider(view, model, "factor", { label: WORDS.factor, into: boxes.scaling });
   slider(view, model, "max_seq_len", { label: WORDS.trained, scale: "power",
     into: boxes.scaling });
-  slider(view, model, "skip", { label: WORDS.skip, step: 10, into: boxes.scaling });
+  slider(view, model, "skip", { label: WORDS.skip, into: boxes.scaling });
   const sums = h("table", { class: "p-sums" });
   const curves = chart(view, { caption: WORDS.scores, xTitle: WORDS.distance, yTitle: WORDS.score,
     height: 220 });

@@ -153,7 +153,8 @@ export function opened(view, { model, measured, links, close, touched }) {
     maps.units.pane.querySelector("figcaption").textContent = say.widest(order.length, words[t]);
     const { i, j } = cell({ i: t, j: 0 }, words.length, order.length);
     return { name: say.units(layer), siblings, nodes: [...unitSum(columns, i, order[j],
-      { layer, model, words }, measured(layer, order[j] + 1)), ...silence(state.off, `layer.${layer}.feed_forward`)] };
+      { layer, model, words }, measured(layer, order[j] + 1)),
+      ...silence(state.off, `layer.${layer}.feed_forward`)] };
   }
 
   /** @param {State} state @param {number} layer @param {number=} expert the one that is opened */

@@ -178,7 +178,8 @@ async function render({ model: traits, el }) {
     const layer = (film.playing && film.layer) || state.layer
       || loudest(sumsOf(votes(model, column.values, column.guess.id, column.row)), layers);
     const layout = layoutOf(width || 690, T, strips, { layer, experts: experts > 0 });
-    const trying = (visited || state.bars === "cost") && !off.length && t === T - 1 ? trial.of(ids, t, column.guess.id) : null;
+    const wanted = visited || state.bars === "cost";
+    const trying = wanted && !off.length && t === T - 1 ? trial.of(ids, t, column.guess.id) : null;
     const key = [ids, off, t, state.open, state.bars, state.target, width, layer, hovered, pointed,
       film.playing, trying !== null, picks].join("|");
     const world = traits.get("world");
