@@ -45,6 +45,16 @@ def test_the_least_versions_are_tested():
     assert "--resolution lowest-direct" in workflow
     for extra in PROJECT["optional-dependencies"]:
         assert extra in workflow
+    assert "--requirement tests/weights.txt" in workflow
+    for tool in re.findall(r"echo (\S+) >> tools.txt", workflow):
+        # without a bound, the lowest is the first one that there ever was
+        assert re.fullmatch(r"'[\w-]+>=[\d.]+'", tool), tool
+
+
+def test_the_head_of_a_gpt_neox_has_the_name_that_the_least_transformers_gives_it():
+    """Up to 5.13 it was `embed_out`; what is written back has today's name."""
+    (least,) = (one for one in declared() if one.startswith("transformers"))
+    assert tuple(map(int, least.partition(">=")[2].split("."))) >= (5, 14)
 
 
 def test_pins_are_within_the_ranges():
