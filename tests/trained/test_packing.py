@@ -34,7 +34,8 @@ def test_what_each_precision_keeps():
     assert kinds["int8"] == vector | {
         "matrix": (torch.int8, (3, 3)),
         "matrix.scale": (torch.float32, (3,)),
-        "experts": (torch.float16, (2, 3, 4)),
+        "experts": (torch.int8, (2, 3, 4)),
+        "experts.scale": (torch.float32, (2, 3)),
     }
     half = {"matrix": (torch.float16, (3, 3)), "experts": (torch.float16, (2, 3, 4))}
     assert kinds["fp16"] == vector | half

@@ -21,7 +21,7 @@ def quantised(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor
 
     "int8": each matrix is whole numbers n and a float32 scale s a row (``<name>.scale``),
         W[i, j] ≈ s[i] n[i, j],  s[i] = max over j of |W[i, j]| / 127
-    and what has more than two axes is float16. "fp16": everything but vectors is float16. Vectors
+    and so is each matrix of a stack [E, R, C]. "fp16": everything but vectors is float16. Vectors
     (norms, biases) are few and stay float32, as all does in "fp32".
     Raises: TypeError if a weight is no tensor; ValueError if the precision is not one of these.
     """
@@ -32,7 +32,7 @@ def quantised(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor
     for name, weight in weights.items():
         require_tensor(f"weights[{name!r}]", weight)
         weight = weight.detach().cpu().float().contiguous()
-        if precision == "int8" and weight.ndim == 2:
+        if precision == "int8" and weight.ndim >= 2:
             small[name], small[name + SCALE] = to_int8(weight)
         elif precision == "fp32" or weight.ndim < 2:
             small[name] = weight
@@ -51,17 +51,17 @@ def restore(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in tensors.items():
         if tensor.dtype == torch.int8:
             scale = tensors.get(name + SCALE)
-            fits = scale is not None and scale.shape == tensor.shape[:1]
+            fits = scale is not None and scale.shape == tensor.shape[:-1]
             rule, remedy = "must have one scale a row", "pack the model again"
             require(fits, name + SCALE, None if scale is None else scale.shape, rule, remedy)
-            weights[name] = tensor.float() * scale.float()[:, None]
+            weights[name] = tensor.float() * scale.float()[..., None]
         elif not (name.endswith(SCALE) and name.removesuffix(SCALE) in tensors):
             weights[name] = tensor.float()
     return weights
 
 
 def to_int8(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """Whole numbers and their scales: [R, C] -> int8 [R, C], float32 [R]. A row of 0 stays 0."""
-    scale = matrix.abs().amax(dim=1) / STEPS
-    whole = (matrix / scale.clamp(min=1e-30)[:, None]).round()
+    """Whole numbers and their scales: [.., C] -> int8 [.., C], float32 [..]. A row of 0 stays 0."""
+    scale = matrix.abs().amax(dim=-1) / STEPS
+    whole = (matrix / scale.clamp(min=1e-30)[..., None]).round()
     return whole.to(torch.int8), scale
