@@ -244,8 +244,8 @@ def ended(text, eos):
     return text[: text.index(eos) + 1] if eos in text else text
 
 
-# Of two beams that are as good as each other in eight bits the kernels decide, and those of an older
-# torch round otherwise in their code than in ours.
+# Of two beams that are as good as each other in eight bits the kernels decide, and those of an
+# older torch round otherwise in their code than in ours.
 ALIKE = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 12)
 DTYPES = [torch.float32, *[torch.bfloat16] * ALIKE]
 
