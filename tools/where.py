@@ -101,6 +101,9 @@ def used_by(chapter: Path) -> list[tuple[str, str]]:
         if re.search(rf"\b{widget}\(", text):
             own = path.relative_to(ROOT).as_posix()
             rows.append((own, f"a widget that it shows: make where NAME={widget}"))
+            page = f"src/pieces/widgets/static/{path.stem}/{path.stem}"
+            rows += [(f"{page}.js", "in the page"), (f"{page}.css", "its style")]
+            rows.append((f"tests/widgets/{path.stem}/faults.yaml", "its deliberate faults"))
     return rows
 
 
@@ -115,7 +118,11 @@ def main(asked: str) -> None:
         )
     rows = [(path.as_posix(), told(path, name)) for path in found]
     if any(path.parent.name == "widgets" for path in found):
-        rows += [(page.as_posix(), "shows it") for page in shown_in(name)]
+        for page in shown_in(name):
+            rows.append((page.as_posix(), "shows it"))
+            questions = Path("src/pieces/book/questions", f"{page.stem}.toml")
+            if (ROOT / questions).is_file():
+                rows.append((questions.as_posix(), "the questions of that chapter"))
     rows += [row for path in found if path.suffix == ".ipynb" for row in used_by(path)]
     rows = list(dict.fromkeys(rows))
     wide = max(len(path) for path, _ in rows)

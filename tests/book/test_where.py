@@ -30,6 +30,7 @@ def test_a_widget_s_rooms():
     assert rows["tests/widgets/rotary_clock/test_rotary_clock.py"] == "its tests"
     assert "faults" in rows["tests/widgets/rotary_clock/faults.yaml"]
     assert rows["chapters/12_positional_encoding.ipynb"] == "shows it"
+    assert "questions" in rows["src/pieces/book/questions/12_positional_encoding.toml"]
     assert "chapters/05_causal_attention.ipynb" not in rows
 
 
@@ -44,6 +45,9 @@ def test_a_chapter_s_rooms(asked):
     assert "measured" in rows["src/pieces/book/measured/positions.json"]
     assert rows["experiments/extrapolation.py"] == "the experiment"
     assert rows["src/pieces/widgets/rotary_clock.py"].endswith("make where NAME=RotaryClock")
+    assert rows["src/pieces/widgets/static/rotary_clock/rotary_clock.css"] == "its style"
+    assert "faults" in rows["tests/widgets/rotary_clock/faults.yaml"]
+    assert all((ROOT / path).is_file() for path in rows)
     assert "src/pieces/widgets/mask_explorer.py" not in rows
 
 
