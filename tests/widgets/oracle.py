@@ -169,7 +169,7 @@ COMPARED = []  # the heat maps that the check in progress has compared, for thei
 def check(page, widget, at=0):
     """Compare everything that a widget shows with torch."""
     from samples import beside, folder  # what it finds uses the readers above
-    from told import same_cells
+    from told import same_cells, same_views
 
     page.evaluate(PAINTED)
     root = page.locator(".pieces").nth(at)
@@ -177,6 +177,7 @@ def check(page, widget, at=0):
     COMPARED.clear()
     getattr(beside(name, "expected"), folder(name))(root, state(page, widget))
     same_cells(root, COMPARED)
+    same_views(root)
 
 
 def read_out(place, reader):
@@ -435,6 +436,17 @@ def same_plane(root, query, keys, weights, names, span=3.3, size=240):
             f"a line leads elsewhere: {start} {end}",
         )
         right(abs(width - (0.3 + 8 * weight)) < 0.011, f"a line is {width} wide, weight {weight}")
+    from told import tables  # what it tells uses the readers above
+
+    for _, (head, *listed) in [one for one in tables(root) if one[0] == "The plane"]:
+        right(head == ["vector", "x", "y"], f"the plane's heads {head}")
+        right(len(listed) == 1 + len(keys), f"{len(listed)} vectors in the plane's table")
+        for (name, *both), point in zip(listed, [query, *keys], strict=True):
+            good = all(
+                (text == "–" and not n) or says(text, float(n), 2)
+                for text, n in zip(both, point, strict=True)
+            )
+            right(good and both[0] != "–", f"{name} is at {both}, not {point}")
 
 
 def same_ground(root, weights_at, edge=3.6, size=200):

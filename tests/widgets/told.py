@@ -1,8 +1,9 @@
 """What is told beside the drawn: the tip of a cell, the table view, the voice of the arcs."""
 
+import math
 import re
 
-from oracle import TABLE, read_out, right, says
+from oracle import TABLE, number, read_out, right, says
 
 TABLES = f"""(node) => [...node.closest(".pieces").querySelectorAll(".p-tables table")].map((table) =>
   [table.caption.textContent, ({TABLE})(table)])"""
@@ -48,9 +49,110 @@ def same_cells(root, compared):
         mine = [rows for caption, rows in listed if caption == drawn.caption]
         if mine and T * S <= MOST:
             same_whole(drawn, values, open_, names, mine[0], states)
+        elif mine:
+            same_short(drawn, values, open_, names, mine[0])
         if states:
             counted = f"{states[0]}: {len(open_)}, {states[1]}: {T * S - len(open_)}. "
             right(counted in drawn.label, f"{drawn.label!r} without {counted!r}")
+
+
+def same_short(drawn, values, open_, names, rows):
+    """The table of a large heat map, in short: of each row the least, the mean, the most and where."""
+    axis = re.search(r"\d+ × \d+, (.*?) by ", drawn.label)[1]
+    right(rows[0] == [axis, "smallest", "mean", "largest", "at", "no number"], rows[0])
+    right([row[0] for row in rows[1:]] == names[0], f"{drawn.caption}: the table's rows")
+    for i, (_, *texts, place, none) in enumerate(rows[1:]):
+        seen = {j: float(x) for j, x in enumerate(values[i]) if open_ is None or (i, j) in open_}
+        real = {j: x for j, x in seen.items() if math.isfinite(x)}
+        where = f"{drawn.caption}: row {i} {texts} at {place}, {none}"
+        right(none == str(len(seen) - len(real)), where)
+        if not real:
+            right({*texts, place} == {"–"}, where)
+            continue
+        wanted = [min(real.values()), sum(real.values()) / len(real), max(real.values())]
+        right(all(says(a, b, 3) for a, b in zip(texts, wanted, strict=True)), where)
+        most = real[names[1].index(place)]
+        right(abs(most - wanted[2]) < 1e-6 * max(1, abs(most)), where)
+
+
+VIEWS = """(root) => {
+  const of = (kind, read) => [...root.querySelectorAll(kind)].filter((one) => one.checkVisibility()).map((pane) =>
+    ({ caption: pane.querySelector("figcaption")?.textContent, ...read(pane) }));
+  const texts = (pane, what) => [...pane.querySelectorAll(what)].map((one) => one.textContent);
+  return { parts: of(".p-pane-parts", (pane) => ({ parts: [...pane.querySelectorAll(".p-whole")].flatMap((whole) =>
+      [...whole.querySelectorAll(".p-part")].map((part) => [whole.querySelector(".p-whole-name").textContent,
+        part.querySelector("b").textContent, part.title])) })),
+    charts: of(".p-pane-chart", (pane) => ({ axes: texts(pane, ".p-axis"), key: texts(pane, ".p-chart-key li"),
+      names: [...pane.querySelectorAll(".p-curve-line")].map((one) => one.dataset.name),
+      paths: [...pane.querySelectorAll(".p-curve-line")].map((one) => one.querySelector("path")?.getAttribute("d") ?? ""),
+      ticks: [...pane.querySelectorAll("[data-tick=y]")].map((one) => [Number(one.dataset.value),
+        Number(one.getAttribute("y")) - 4]) })) };
+}"""
+
+
+def same_views(root):
+    """The open tables of parts of a whole, and of curves: their heads, and the numbers below each."""
+    listed = dict(tables(root))
+    if not listed:
+        return
+    views = root.evaluate(VIEWS)
+    for caption, parts in ((one["caption"], one["parts"]) for one in views["parts"]):
+        if caption in listed:
+            same_parts_view(caption, listed[caption], parts)
+    for one in views["charts"]:
+        if one["caption"] in listed:
+            same_curves_view(one, listed[one["caption"]])
+
+
+def same_parts_view(caption, rows, parts):
+    """Each part of each whole as it is drawn, its number, and its share, which follows from all."""
+    (*first, unit, last), *body = rows
+    right(first == ["whole", "part"] and last == "%" and unit not in (*first, last), rows[0])
+    right([row[:2] for row in body] == [part[:2] for part in parts], f"{caption}: other rows")
+    values = [None if row[2] == "–" else float(row[2].replace(",", "")) for row in body]
+    for (whole, part, *_, share), value in zip(body, values, strict=True):
+        all_ = sum(v or 0 for v, row in zip(values, body, strict=True) if row[0] == whole)
+        told = f"{caption}: {part} of {whole} has {share} %"
+        right((share == "–") == (not all_), told)
+        right(not all_ or abs(float(share) - 100 * (value or 0) / all_) < 0.0501, told)
+
+
+def same_curves_view(drawn, rows):
+    """The axis and the curves as heads; in one row all that the key tells of the cursor's place."""
+    names = list(dict.fromkeys(drawn["names"]))
+    right(rows[0] == [drawn["axes"][0], *names], f"{drawn['caption']}: the heads {rows[0]}")
+    told = [
+        text.removeprefix(name).strip() for text, name in zip(drawn["key"], names, strict=False)
+    ]
+    if not all(told) or len(told) < len(names):
+        return same_ends_view(drawn, rows)  # no cursor
+    numbers = [re.sub(r"[^\d.,·⁰¹²³⁴⁵⁶⁷⁸⁹⁻−]", "", text) for text in told]
+    right(
+        any(all(close(a, number(b)) for a, b in zip(numbers, row[1:], strict=True)
+                if a and b != "–") for row in rows[1:]),
+        f"{drawn['caption']}: no row has {told}",
+    )  # fmt: skip
+
+
+def same_ends_view(drawn, rows):
+    """Where no cursor tells a place: the last number below each curve's name is where it ends."""
+    (low, a), (high, b) = drawn["ticks"][0], drawn["ticks"][-1]
+    ends = {}
+    for name, path in zip(drawn["names"], drawn["paths"], strict=True):
+        points = re.findall(r"[ML]\s*(-?[\d.]+)[ ,](-?[\d.]+)", path)
+        if points:
+            ends[name] = float(points[-1][1])
+    for name, text in zip(rows[0][1:], rows[-1][1:], strict=True):
+        if name not in ends or low == high or not re.search(r"\d", text):
+            continue
+        value = number(text)
+        places = [a + (value - low) * (b - a) / (high - low)]
+        if min(low, high, value) > 0:
+            places.append(a + math.log(value / low) * (b - a) / math.log(high / low))
+        right(
+            min(abs(ends[name] - y) for y in places) < 1,
+            f"{drawn['caption']}: {name} ends at {text}",
+        )
 
 
 def pointed(root, drawn, cells, also=None):

@@ -10,6 +10,7 @@ from statistics import median
 import torch
 from charted import CURVES, same_curve, values
 from oracle import right, says
+from told import tables
 
 from pieces.tasks import Stories
 from pieces.widgets.beyond_length import SCALINGS, SCHEMES
@@ -97,6 +98,13 @@ def beyond_length(root, s):
         middle = [median(column) for column in zip(*wanted, strict=True)]
         for curve, ys in zip(own, [*wanted, middle], strict=True):
             same_curve(chart, curve, xs, ys)
+        for _, (head, *listed) in tables(root):
+            at_ = head.index(NAMES[name])
+            for row, value in zip(listed, middle, strict=True):
+                there = not math.isnan(value)
+                near = there and abs(float(row[at_]) - value) < 0.00051  # packed in three digits
+                right(near if there else not re.search(r"\d", row[at_]),
+                      f"{name} at {row[0]} words: {row[at_]}, not {value}")  # fmt: skip
         right([c["kind"] for c in own] == ["run"] * len(wanted) + ["line"], f"{name}: {own}")
     right(len(chart["curves"]) == sum(len(c) + 1 for c in curves.values()), "more curves")
     mark = values(chart, {"points": [[chart["marks"][0], 0]], "alone": []})[0][0][0]

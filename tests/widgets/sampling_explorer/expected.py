@@ -6,7 +6,8 @@ import re
 
 import torch
 from drawn_numbers import uniform
-from oracle import right
+from oracle import right, says
+from told import tables
 from twins import build
 from twins import vocabulary as words_of
 
@@ -109,7 +110,7 @@ def sampling_explorer(root, s):
     seen, w = root.evaluate(SEEN), next_word(s)
     number = float(uniform(s["seed"], len(s["written"]) + 1)[-1]) if s["temperature"] else None
     name, at = drawn(w, number)
-    rows(seen, s, w, at)
+    rows(seen, tables(root), s, w, at)
     line(seen["line"], w, number, name, at)
     story(seen, s, w)
     distance(seen["said"], s, w)
@@ -131,7 +132,7 @@ def drawn(w, number):
     return w["vocabulary"][w["order"][at]], at
 
 
-def rows(seen, s, w, at):
+def rows(seen, views, s, w, at):
     """Each candidate's name, numbers, bars, mark and whether it is cut; all others together."""
     top = float(re.fullmatch(r"0 to ([\d.]+) %", seen["scale"])[1]) / 100
     order, truth = w["order"], w["truth"]
@@ -139,6 +140,15 @@ def rows(seen, s, w, at):
     right(seen["caption"].startswith(f"Which word follows “{last}”?"), seen["caption"])
     groups = [[n] for n in order[:ROWS]] + [order[ROWS:]]
     right(len(seen["rows"]) == len(groups), f"{len(seen['rows'])} rows")
+    for head, *listed in (rows for caption, rows in views if caption.startswith("The next word")):
+        right(head == ["word", "model", "as set", "true"], head)
+        for (word, *numbers), row, ids in zip(listed, seen["rows"], groups, strict=True):
+            right(word == row["name"], f"{word}, not {row['name']}")
+            wanted = [w["own"], w["set"], truth]
+            for text, shown, of in zip(numbers, row["numbers"], wanted, strict=True):
+                number = of is not None and re.fullmatch(r"[<>]?\s?[\d.]+(?:·10.*)?", text)
+                good = says(text, float(of[ids].sum()), 4) if number else text == shown
+                right(good, f"{word}: {numbers}")
     for n, (row, ids) in enumerate(zip(seen["rows"], groups, strict=True)):
         rest = n == ROWS
         word = w["vocabulary"][ids[0]] if not rest else f"{len(ids)} others"

@@ -462,8 +462,16 @@ def branching(root, drawn, s, now, name):
             abs(read["total"] - total) < 1e-3 and abs(read["score"] - total / length) < 1e-3, read
         )
     if now["candidates"]:
-        listed = [[row[0] for row in table[1:]] for _, table in tables(root)
-                  if table[0] == ["candidate", "sum of log-probabilities", "what becomes of it"]]  # fmt: skip
+        heads = ["candidate", "sum of log-probabilities", "what becomes of it"]
+        open_ = [table[1:] for _, table in tables(root) if table[0] == heads]
+        listed = [[row[0] for row in table] for table in open_]
+        for (_, text, became), (_, _, total, what) in zip(
+            (row for table in open_ for row in table), now["candidates"], strict=False
+        ):
+            called = "left open" if now["closed"] and what == "kept" else what
+            right(
+                logged(text, total) and became == called, f"{text}, {became}: not {total}, {called}"
+            )
         wanted = [f"{said(now['open'][one[0]][0])} → {name[one[1]]}" for one in now["candidates"]]
         right(
             not tables(root) or listed == [wanted],

@@ -7,13 +7,14 @@ import re
 
 import torch
 from oracle import read_out, right, says
+from told import tables
 from twins import build
 from twins import vocabulary as words_of
 
 from pieces import trained
 from pieces.inside import inside, lens, votes
 from pieces.switches import parts
-from widgets.whole_model.spoken import all_losses, at_rest, called, of_parts, played, shares
+from widgets.whole_model.spoken import WORTH, all_losses, at_rest, called, of_parts, played, shares
 from widgets.whole_model.sums import opened
 
 MOST = 40
@@ -183,6 +184,7 @@ def whole_model(root, s):
     experts = any(key.endswith(".experts") for key in state["values"])
     of_parts(drawn["parts"], s, sums, vocabulary[target], experts, waits(s, state))
     marks(drawn, state)
+    listed(tables(root), s, state, counted, vocabulary[target])
     right(("with all parts on" in drawn["key"]) == bool(state["off"]), f"key: {drawn['key']}")
     return None
 
@@ -520,6 +522,46 @@ def within_bands(drawn, state):
         right(below is None or y < below, f"{head} at {y}, below its band, which ends at {below}")
     for (head, x, y), (other, x2, y2) in itertools.combinations(drawn["names"], 2):
         right(abs(x - x2) > 16 or abs(y - y2) > 9, f"{head} stands on {other}")
+
+
+def listed(views, s, state, counted, target):
+    """The table view: what each word would say after each part, and each part's vote and loss."""
+    vocabulary, t = state["vocabulary"], state["t"]
+    for _, (head, *body) in [
+        one for one in views if one[0].startswith("Each word: what the model")
+    ]:
+        named = [(called(name), f"{called(name)}: size") for name in state["strips"]]
+        right(head == ["word", *[one for pair in named for one in pair], "next word"], head)
+        right([row[0] for row in body] == state["words"], "other words in the table")
+        said = [(word, share) for word, share in state["best"]]
+        said.append((int(state["p"][t].argmax()), state["p"][t].max()))
+        for text, (word, share) in zip(
+            [*body[t][1::2], body[t][-1]][: len(said)], said, strict=True
+        ):
+            right(
+                text in {f"{vocabulary[word]} {one}" for one in shares(share)}, f"{text} in row {t}"
+            )
+        for text, name in zip(body[t][2::2], state["strips"], strict=False):
+            right(says(text, state["size"](name), 2), f"{name} has size {text} in the table")
+    for _, (head, *body) in [one for one in views if one[0] == "The parts"]:
+        equation = f"What it adds to the score (the logit) of “{target}”"
+        right(head == ["part", "on", equation, "loss without it"], head)
+        names = dict.fromkeys([*counted, *parts(state["model"])])
+        right({row[0] for row in body} == {called(name) for name in names}, "other parts")
+        rows_ = {row[0]: row[1:] for row in body}
+        for name in names:
+            on, vote, loss = rows_[called(name)]
+            above = re.sub(
+                r"head\.\d+$", "attention", re.sub(r"expert\.\d+$", "feed_forward", name)
+            )
+            right(on == ("no" if {name, above} & set(s["off"]) else "yes"), f"{name} is on: {on}")
+            right(says(vote, counted[name], 3) if name in counted else not vote, f"{name}: {vote}")
+            lost = (s["losses"] or {}).get(name)
+            if lost is not None:
+                sign = "−" if lost < -0.005 else ""
+                fits_ = loss in {sign + one for one in shares(abs(lost))}
+                right(fits_, f"{name} loses {loss} in the table, not {lost}")
+            right(not loss or WORTH.search(name), f"{name} was not tried, and loses {loss}")
 
 
 def waits(s, state):

@@ -5,6 +5,7 @@ import re
 
 import torch
 from oracle import maps, read_out, right, same_map, says
+from told import tables
 
 from pieces.inside import lens, votes
 from widgets.whole_model.spoken import PURPOSES, called, capital, fits, shares, sizes
@@ -30,7 +31,7 @@ SEEN = """(root) => {
 
 def opened(root, s, state):
     """The matrices of the part that is opened, and the sum of the cell that is told."""
-    drawn = read_out(root, SEEN)
+    drawn = read_out(root, SEEN) | {"views": tables(root)}
     charts = {one.caption: one for one in maps(root)}
     part, layer = s["part"], re.match(r"layer\.(\d+)\.(\w+)(?:\.(\w+))?", s["part"])
     kind = (
@@ -260,6 +261,12 @@ def of_units(drawn, charts, s, state):
     framed["marks"] = own_cell(chart)
     names = [str(n + 1) for n in order.tolist()]
     same_map(chart, units[:, order].tolist(), rows=words, columns=names, digits=0, **framed)
+    for _, (head, *listed) in [one for one in drawn["views"] if one[0] == "unit"]:
+        right(head[1:] == names, f"units {head} in the table")
+        for row, own in zip(listed, units[:, order].tolist(), strict=True):
+            right(
+                all(says(a, b, 3) for a, b in zip(row[1:], own, strict=True)), f"{row}, not {own}"
+            )
     right(drawn["title"] == f"Feed-forward {layer}", drawn["title"])
     beside_layers(drawn, state, layer)
     told = re.fullmatch(rf"Unit {layer}\.(\d+) at “(.*)”", drawn["headline"])

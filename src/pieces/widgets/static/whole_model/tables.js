@@ -19,13 +19,16 @@ export function wholeTables(view, { strips, names, vocabulary, now }) {
     const state = now();
     if (!state || state.open) return null;
     const own = new Set([...state.counted.keys(), ...names]);
+    // A head is off with its attention, and an expert with its network.
+    const out = (name) => [name, name.replace(/head\.\d+$/, "attention"), name.replace(/expert\.\d+$/,
+      "feed_forward")].some((one) => state.off.includes(one));
     return { head: [say.part, say.on, WORDS.equation(vocabulary[state.target]), say.cost],
       rows: [...own].map((name) => {
         const vote = state.counted.get(name);
         const tried = state.trying?.get(name);
-        return [called(name), state.off.includes(name) ? say.no : say.yes, vote === undefined ? ""
+        return [called(name), out(name) ? say.no : say.yes, vote === undefined ? ""
           : format(vote, 3),
-          tried === undefined ? "" : percent(Math.max(0, state.columns[state.t].guess.p - tried))];
+          tried === undefined ? "" : WORDS.loss(state.columns[state.t].guess.p - tried)];
       }) };
   });
   return { stop() {} };
