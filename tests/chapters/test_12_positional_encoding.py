@@ -1,5 +1,6 @@
 """Chapter 12: its answers, and what its words say of codes, scores and longer texts."""
 
+import inspect
 import json
 import math
 import statistics
@@ -394,6 +395,10 @@ def test_yarn_in_the_small_models():
     }
     worse = {f: (median[f, "yarn"] > median[f, "unscaled"]).tolist() for f in ("2", "8")}
     assert worse["8"] == [words <= 128 for words in record["lengths"]]
+    seeds = {name: torch.tensor(record["scalings"]["8"][name]) for name in ("unscaled", "yarn")}
+    each = (seeds["yarn"] > seeds["unscaled"]).all(0).tolist()
+    assert each[: record["lengths"].index(128)] == [True] * 7  # in every seed up to word 112
+    says(NAME, "than RoPE as trained up to word 112")
     assert worse["2"] == [words <= 48 for words in record["lengths"]]
     runs = json.loads((ROOT / "experiments/records/rotary_scaling.json").read_text("utf-8"))["runs"]
     yarn, plain = (  # all digits: those of the package are rounded already
@@ -460,3 +465,14 @@ def test_who_takes_which_pairs():
     says(
         NAME, "GPT-NeoX takes $n$ with $n + K/2$, as does the library `transformers`, for LLaMA too"
     )
+
+
+def test_an_angle_in_float32():
+    """What the comment in `Sinusoidal` says: the formula wholly in 32 bits, far out."""
+    column = torch.arange(0, 512, 2)
+    far = [
+        torch.tensor(1e5, dtype=d) * (10000.0 ** (-column.to(d) / 512))
+        for d in (torch.float32, torch.float64)
+    ]
+    assert (far[0] - far[1]).abs().max().item() == pytest.approx(0.006, abs=5e-4)
+    assert "is off by about 0.006 at position 100,000" in inspect.getsource(Sinusoidal)

@@ -36,7 +36,7 @@ def steps() -> dict[str, Callable[[], object]]:
         _, _, _ = layer.self_attn(**given, attention_mask=None)
 
     return {
-        "name its decorator's constant": lambda: library.Llama_INPUTS_DOCSTRING,
+        "find its decorator's constant": lambda: library.Llama_INPUTS_DOCSTRING,
         "pass a mask [B, T, T]": lambda: layer(**given, attention_mask=square),
         "call it with no input": embedded,
         "leave out the angles": lambda: layer(given["hidden_states"]),
