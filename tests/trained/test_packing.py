@@ -48,7 +48,8 @@ def test_names_and_numbers_come_back(precision, off):
     assert again.keys() == WEIGHTS.keys()
     for name, weight in WEIGHTS.items():
         assert again[name].dtype == torch.float32
-        assert (again[name] - weight).abs().max() <= off * weight.abs().max()
+        coarse = 127 / 31 if precision == "int8" and weight.ndim > 2 else 1  # experts: six bits
+        assert (again[name] - weight).abs().max() <= off * coarse * weight.abs().max()
     assert not again["matrix"][1].any()
 
 

@@ -14,6 +14,7 @@ from pieces.checks import require, require_instance, require_tensor
 PRECISIONS = ("int8", "fp16", "fp32")
 SCALE = ".scale"
 STEPS = 127  # int8 from -127 to 127, so that a row and its negative are rounded alike
+FEWER = 31  # of a stack of matrices, which packs smaller then
 
 
 def quantised(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor]:
@@ -21,7 +22,8 @@ def quantised(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor
 
     "int8": each matrix is whole numbers n and a float32 scale s a row (``<name>.scale``),
         W[i, j] ≈ s[i] n[i, j],  s[i] = max over j of |W[i, j]| / 127
-    and so is each matrix of a stack [E, R, C]. "fp16": everything but vectors is float16. Vectors
+    and so is each matrix of a stack [E, R, C], with 31 in place of 127: experts are many, and six
+    bits are enough for them. "fp16": everything but vectors is float16. Vectors
     (norms, biases) are few and stay float32, as all does in "fp32".
     Raises: TypeError if a weight is no tensor; ValueError if the precision is not one of these.
     """
@@ -33,7 +35,8 @@ def quantised(weights: Mapping[str, Tensor], precision: str) -> dict[str, Tensor
         require_tensor(f"weights[{name!r}]", weight)
         weight = weight.detach().cpu().float().contiguous()
         if precision == "int8" and weight.ndim >= 2:
-            small[name], small[name + SCALE] = to_int8(weight)
+            steps = STEPS if weight.ndim == 2 else FEWER
+            small[name], small[name + SCALE] = to_int8(weight, steps)
         elif precision == "fp32" or weight.ndim < 2:
             small[name] = weight
         else:
@@ -60,8 +63,8 @@ def restore(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return weights
 
 
-def to_int8(matrix: Tensor) -> tuple[Tensor, Tensor]:
+def to_int8(matrix: Tensor, steps: int = STEPS) -> tuple[Tensor, Tensor]:
     """Whole numbers and their scales: [.., C] -> int8 [.., C], float32 [..]. A row of 0 stays 0."""
-    scale = matrix.abs().amax(dim=-1) / STEPS
+    scale = matrix.abs().amax(dim=-1) / steps
     whole = (matrix / scale.clamp(min=1e-30)[..., None]).round()
     return whole.to(torch.int8), scale
