@@ -38,6 +38,16 @@ def tokens_of(text: str, language: str) -> list[str]:
     return [spelled[word.lower()] for word in found if word.lower() in spelled][:MOST]
 
 
+class Language(Choice):
+    """One of the vocabularies."""
+
+    def limits(self) -> dict[str, Any]:
+        """Return its options, and for each its words and a text of them."""
+        words = VOCABULARIES.items()
+        told = {name: {"words": of, "example": TEXTS[name]} for name, of in words}
+        return super().limits() | {"vocabularies": told}
+
+
 class Rows(Matrix):
     """The table of an embedding, 8 × 4 within ±5; `empty` allows none at all."""
 
@@ -80,7 +90,7 @@ class EmbeddingLookup(PieceWidget):
 
     title = "From words to vectors"
 
-    language = Choice("english", tuple(VOCABULARIES))
+    language = Language("english", tuple(VOCABULARIES))
     text = Text(TEXTS["english"], longest=200)
     W = Rows(W)
     before = Rows(empty=True)

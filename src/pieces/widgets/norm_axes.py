@@ -26,8 +26,9 @@ class NumberTable(Matrix):
         super().__init__(default, bound=20)
 
     def limits(self) -> dict[str, Any]:
-        """Return what a matrix tells, its longest side, and whether it may be empty."""
-        return super().limits() | {"most": MOST, "empty": self.empty}
+        """Return what a matrix tells, its longest side and default, and whether it may be empty."""
+        told = {"most": MOST, "empty": self.empty, "default": self.default_value}
+        return super().limits() | told
 
     def validate(self, obj: Any, value: Any) -> list[list[float]]:
         """Return `value` as nested lists of floats, or raise `ValueError`."""

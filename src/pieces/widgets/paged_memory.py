@@ -6,7 +6,7 @@ from pieces.checks import require
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Count, Matrix, Result, Switch
 
-MOST, LONGEST, STEPS = 10, 24, 60
+MOST, LATEST, LONGEST, STEPS = 10, 30, 24, 60
 # Steps until it comes, tokens of its prompt, tokens that it will write.
 REQUESTS = (
     (0, 10, 4), (0, 8, 12), (1, 9, 5), (2, 12, 6),
@@ -19,7 +19,8 @@ class Requests(Matrix):
 
     def limits(self) -> dict[str, Any]:
         """Return what the page needs to know; no control sets them, so no link does."""
-        return super().limits() | {"fixed": True}
+        told = {"most": MOST, "latest": LATEST, "longest": LONGEST}
+        return super().limits() | {"fixed": True} | told
 
     def validate(self, obj: Any, value: Any) -> list[list[int]]:
         """Return `value` as nested lists of int, or raise `ValueError`."""
@@ -29,8 +30,9 @@ class Requests(Matrix):
         whole = all(float(x).is_integer() for row in table for x in row)
         require(whole, self.name, value, "whole numbers", remedy)
         order = [row[0] for row in table]
-        fits = order == sorted(order) and all(0 <= row[0] <= 30 for row in table)
-        require(fits, self.name, value, "requests by their arrival, 0 to 30", remedy)
+        fits = order == sorted(order) and all(0 <= row[0] <= LATEST for row in table)
+        rule = f"requests by their arrival, 0 to {LATEST}"
+        require(fits, self.name, value, rule, remedy)
         fits = all(row[1] >= 1 and row[2] >= 1 and row[1] + row[2] <= LONGEST for row in table)
         rule = f"at least one token each to read and to write, {LONGEST} in all"
         require(fits, self.name, value, rule, remedy)

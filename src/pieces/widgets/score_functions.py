@@ -28,16 +28,23 @@ class PowerOfTwo(Count):
 
 
 class Numbers(TraitType):
-    """A list of at most `most` finite numbers within ±`bound`."""
+    """A list of at most `most` finite numbers within ±`bound`; a slider of one goes by `step`."""
 
-    def __init__(self, default: Sequence[int | float] = (), most: int = 12, bound: float = 1e6):
-        self.most, self.bound = most, bound
+    def __init__(
+        self,
+        default: Sequence[int | float] = (),
+        most: int = 12,
+        bound: float = 1e6,
+        step: float = 0.1,
+    ):
+        self.most, self.bound, self.step = most, bound, step
         super().__init__(default_value=[float(number) for number in default])
         self.tag(sync=True)
 
     def limits(self) -> dict[str, Any]:
         """Return what the page needs to know of its length and its numbers."""
-        return {"kind": "numbers", "most": self.most, "bound": self.bound}
+        told = {"most": self.most, "bound": self.bound, "step": self.step}
+        return {"kind": "numbers"} | told
 
     def validate(self, obj: Any, value: Any) -> list[float]:
         """Return `value` as a list of floats, or raise `ValueError`."""

@@ -143,8 +143,8 @@ class Words(TraitType):
         self.tag(sync=True)
 
     def limits(self) -> dict[str, Any]:
-        """Return what the page needs to know of its length."""
-        return {"kind": "words", "most": self.most}
+        """Return what the page needs to know: its length, and its default."""
+        return {"kind": "words", "most": self.most, "default": self.default_value}
 
     def validate(self, obj: Any, value: Any) -> list[str]:
         """Return `value` as a list, or raise `ValueError`."""
@@ -162,7 +162,8 @@ class Words(TraitType):
 class Matrix(TraitType):
     """A matrix of finite numbers: nested lists, an array or a tensor. Kept as nested lists.
 
-    `rows` and `columns` fix a side where they are given. Every entry lies in ±`bound`.
+    `rows` and `columns` fix a side where they are given. Every entry lies in ±`bound`; its slider
+    goes by `step`.
     """
 
     def __init__(
@@ -171,15 +172,17 @@ class Matrix(TraitType):
         rows: int | None = None,
         columns: int | None = None,
         bound: int | float = 1e6,
+        step: float = 0.1,
     ):
-        self.rows, self.columns, self.bound = rows, columns, bound
+        self.rows, self.columns, self.bound, self.step = rows, columns, bound, step
         super().__init__(default_value=[list(row) for row in default])
         self.tag(sync=True)
 
     def limits(self) -> dict[str, Any]:
         """Return what the page needs to know of its entries, and of sides that are fixed."""
         sides = {"rows": self.rows, "columns": self.columns}
-        return {"kind": "matrix", "bound": self.bound} | {k: n for k, n in sides.items() if n}
+        told = {"kind": "matrix", "bound": self.bound, "step": self.step}
+        return told | {k: n for k, n in sides.items() if n}
 
     def validate(self, obj: Any, value: Any) -> list[list[float]]:
         """Return `value` as nested lists of floats, or raise `ValueError`."""

@@ -9,9 +9,9 @@ from pieces.widgets.embedding_lookup import VOCABULARIES, tokens_of
 SEEN = """(root) => ({
   chips: [...root.querySelectorAll(".p-chips .p-chip")].map((one) => [one.textContent, one.ariaChecked]),
   typed: root.querySelector(".p-typed").value, said: root.querySelector(".p-say").textContent,
-  hand: root.querySelector(".p-hand-title").textContent, field: root.querySelector(".p-hand .p-number").value,
-  thumb: Number(root.querySelector(".p-hand input[type=range]").value),
-  undo: !root.querySelector(".p-hand button").disabled,
+  hand: root.querySelector(".p-framed-title").textContent, field: root.querySelector(".p-framed .p-number").value,
+  thumb: Number(root.querySelector(".p-framed input[type=range]").value),
+  undo: !root.querySelector(".p-framed button").disabled,
   work: [...root.querySelectorAll(".p-work li")].filter((li) => !li.hidden).map((li) => ({
     text: li.textContent, tiles: [...li.querySelectorAll(".p-tile")].map((t) => [t.dataset.role, t.textContent]) })),
 })"""

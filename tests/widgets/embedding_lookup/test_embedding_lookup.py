@@ -132,6 +132,6 @@ def test_fits_a_phone(bench, width):
     with recorded(bench, widget, width=width, touch=True) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         inside = "(all) => all.every((one) => one.scrollWidth <= one.clientWidth)"
-        assert page.locator(".pieces, .p-hand, .p-pane, .p-work").evaluate_all(inside)
+        assert page.locator(".pieces, .p-framed, .p-pane, .p-work").evaluate_all(inside)
         page.locator(".p-chip").nth(2).tap()
         assert state(page, widget)["token"] == 3

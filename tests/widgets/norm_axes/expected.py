@@ -31,9 +31,9 @@ SHOWN = """(root) => {
     ticks: [...root.querySelectorAll(".p-tick")].map((t) => [numbers(t, "x")[0], t.textContent]),
     ways: [...root.querySelectorAll(".p-way")].map((l) => [numbers(l, "x1")[0], numbers(l, "x2")[0]]),
     work: [...root.querySelectorAll(".p-work li")].filter((li) => !li.hidden).map(text),
-    hand: root.querySelector(".p-hand-title").textContent,
-    typed: root.querySelector(".p-hand input[type=text]").value,
-    slid: Number(root.querySelector(".p-hand input[type=range]").value) };
+    hand: root.querySelector(".p-framed-title").textContent,
+    typed: root.querySelector(".p-framed input[type=text]").value,
+    slid: Number(root.querySelector(".p-framed input[type=range]").value) };
 }"""
 
 

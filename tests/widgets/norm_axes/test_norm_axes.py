@@ -240,5 +240,5 @@ def test_fits_a_phone(bench, width):
     with recorded(bench, *widgets, width=width, touch=True) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         inside = "(all) => all.every((one) => one.scrollWidth <= one.clientWidth)"
-        assert page.locator(".pieces, .p-hand, .p-pane, .p-work").evaluate_all(inside)
+        assert page.locator(".pieces, .p-framed, .p-pane, .p-work").evaluate_all(inside)
         check(page, widgets[0])

@@ -1,9 +1,7 @@
 /** What the keys and values of a text take, by five ways to keep them, and whether the card has room. */
 import { arithmetic } from "../kit/arithmetic.js";
-import { ghost } from "../kit/frames.js";
-import {
-  choice, count, frame, guard, h, legend, live, real, report, select, setter, slider,
-} from "../kit/kit.js";
+import { choice, count, frame, ghost, guard, h, legend, live, real, report, select, setter,
+  slider } from "../kit/kit.js";
 import { short } from "../kit/parts.js";
 import { cacheRows } from "./cache_rows.js";
 import { BYTES, PRESETS, SCHEMES, cost, held, kept } from "./cache_sizes.js";
@@ -182,7 +180,7 @@ function render({ model, el }) {
     const all = costs(s);
     const of = (name) => Object.fromEntries(SCHEMES.map((scheme) =>
       [scheme, Number.isFinite(all[scheme][name]) ? all[scheme][name] : null]));
-    const was = past.of({ cache: of("cache"), card: [s.memory, s.weights] });
+    const was = past({ cache: of("cache"), card: [s.memory, s.weights] });
     const before = was && was.card.join() === [s.memory, s.weights].join() ? was.cache : null;
     card.textContent = WORDS.card(s);
     const wish = count(model, "n_kv_heads");

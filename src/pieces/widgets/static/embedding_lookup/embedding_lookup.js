@@ -1,21 +1,17 @@
 /** A typed text as ids, one-hot rows and rows of a table, with the sum that goes into the first layer. */
 import { arithmetic } from "../kit/arithmetic.js";
 import { chips } from "../kit/chips.js";
+import { framed } from "../kit/framed.js";
 import { createSelection } from "../kit/selection.js";
-import { choice, clamp, count, format, frame, guard, h, heatmap, legend, limits, live, numberField,
-  numbers, report, select, setter, slider, text, toggle } from "../kit/kit.js";
+import { choice, clamp, count, frame, guard, h, heatmap, legend, limits, live, numbers, report, select,
+  setter, text, toggle } from "../kit/kit.js";
 import { typedText } from "../kit/typed_text.js";
 import { sinusoidal } from "../twin/position_twin.js";
 import { matmul, matrix } from "../twin/twin.js";
 import { vocabularyOf } from "../twin/vocabulary.js";
 import { work } from "./lookup_work.js";
 
-const [V, D, BASE, REST] = [8, 4, 10000, 700]; // ms after which a change begins anew
-const VOCABULARIES = {
-  english: vocabulary(["Lily", "Tom", "ball", "cat", "dog", "found", "red", "the"],
-    "the dog found the red ball"),
-  chinese: vocabulary(["一", "了", "只", "那", "狗", "猫", "追", "鸟"], "那只狗追一只猫"),
-};
+const BASE = 10000;
 const WORDS = {
   title: "From words to vectors", language: "vocabulary",
   languages: { english: "English words", chinese: "Chinese characters" },
@@ -45,29 +41,30 @@ const WORDS = {
   none: "Type one of the entries of W, and its row is picked.",
 };
 
-function vocabulary(words, example) {
-  return { words, example, ...vocabularyOf(words), vocabulary: words };
-}
+/** The vocabularies by their language, each with a text, as Python's trait tells them. */
+const vocabulariesOf = (model) => Object.fromEntries(
+  Object.entries(limits(model, "language").vocabularies).map(([language, { words, example }]) =>
+    [language, { words, example, ...vocabularyOf(words), vocabulary: words }]));
 
 /** How many tokens are read. */
 const mostOf = (model) => limits(model, "token").high;
 
 /** What is used of the traits. */
-function read(model) {
+function read(model, vocabularies) {
   const language = choice(model, "language");
-  const known = VOCABULARIES[language];
+  const known = vocabularies[language];
   const { tokens, ids: all, unknown } = known.encode(text(model, "text"));
   const most = mostOf(model);
   const ids = all.slice(0, most);
   const T = ids.length;
-  const { bound } = limits(model, "W");
+  const { bound, rows: V, columns: D } = limits(model, "W");
   const within = (x) => clamp(x, -bound, bound, 0);
   const W = numbers(model, "W", V, D).map((row) => row.map(within));
   const old = model.get("before");
   const fits = Array.isArray(old) && old.length === V && old.every((row) => Array.isArray(row)
     && row.length === D && row.every((x) => typeof x === "number" && Math.abs(x) <= bound));
   return {
-    language, known, ids, T, W, before: fits ? numbers(model, "before", V, D) : null, unknown, tokens,
+    language, known, ids, T, V, D, W, before: fits ? numbers(model, "before", V, D) : null, unknown, tokens,
     over: all.length > most, words: ids.map((id) => known.words[id]),
     row: count(model, "row") - 1, column: count(model, "column") - 1,
     token: Math.min(count(model, "token"), Math.max(1, T)) - 1, positions: model.get("positions") === true,
@@ -85,52 +82,12 @@ function typed(known, was, text, most) {
 }
 
 /** One-hot rows, the rows they pick, codes and sums. */
-function computed({ ids, T, positions }, W) {
+function computed({ ids, T, V, D, positions }, W) {
   const one = matrix(T, V, (t, v) => Number(ids[t] === v));
   const rows = matmul(one, W);
   const code = sinusoidal(Array.from({ length: T }, (_, t) => t), D, BASE);
   const P = positions ? code : code.map((row) => row.map(() => 0));
   return { one, rows, P, X: rows.map((row, t) => row.map((x, j) => x + P[t][j])) };
-}
-
-/** What changes the framed number of W. */
-function hand(view, model, put) {
-  const { bound } = limits(model, "W");
-  let changed = -Infinity;
-  const framed = () => { const { W, row, column } = read(model); return W[row][column]; };
-  const set = (value) => {
-    const { W: before, before: kept, row, column } = read(model);
-    const W = before.map((line, i) => (i === row ? line.with(column, value) : line));
-    const time = performance.now();
-    put(time - changed > REST || !kept ? { W, before } : { W }); // a drag is one change
-    changed = time;
-  };
-  const title = h("p", { class: "p-hand-title" });
-  const box = h("div", { class: "p-hand" }, title);
-  slider(view, { get: framed, set: (_, value) => set(value), save_changes() {} }, "W",
-    { label: WORDS.slide, min: -bound, max: bound, step: 0.1, into: box });
-  const note = h("p", { class: "p-note", role: "status" });
-  const complain = () => {
-    note.textContent = field.input.getAttribute("aria-invalid") === "true" ? field.input.title : "";
-  };
-  const field = numberField({ label: WORDS.number, low: -bound, high: bound, value: framed, change: set,
-    complain });
-  const undo = h("button", { type: "button", class: "p-button",
-    onclick: () => put({ W: read(model).before, before: [] }) }, WORDS.undo);
-  box.append(field.input, undo, note);
-  let last = "";
-  return {
-    box,
-    draw(s) {
-      title.textContent = WORDS.hand(s.known.words[s.row], s.column);
-      const now = JSON.stringify([s.row, s.column, s.W, s.language]);
-      if (now !== last) field.input.setAttribute("aria-invalid", "false");
-      last = now;
-      field.update();
-      complain();
-      undo.disabled = !s.before;
-    },
-  };
 }
 
 function sentence(s, at) {
@@ -140,23 +97,25 @@ function sentence(s, at) {
     : s.W.flatMap((row, i) => (row.some((x, j) => x !== s.before[i][j]) ? [i] : []));
   const told = cells.length === 1 ? WORDS.changed(s.known.words[cells[0]],
     s.ids.filter((one) => one === cells[0]).length) : "";
-  return WORDS.follow(s.words[at], id, at) + WORDS.cost(s.T, s.T * V * D, s.T * D) + told;
+  return WORDS.follow(s.words[at], id, at) + WORDS.cost(s.T, s.T * s.V * s.D, s.T * s.D) + told;
 }
 
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "embedding-lookup" });
   const put = setter(model);
+  const vocabularies = vocabulariesOf(model);
+  const reading = () => read(model, vocabularies);
   const languages = { get: (trait) => model.get(trait), save_changes: () => model.save_changes(),
     set: (_, language) => {
-      const known = VOCABULARIES[language];
+      const known = vocabularies[language];
       model.set({ language, before: [], ...typed(known, "", known.example, mostOf(model)) });
     } };
   select(view, languages, "language", { label: WORDS.language, options: Object.entries(WORDS.languages) });
   toggle(view, model, "positions", { label: WORDS.positions });
   const texts = { get: (trait) => model.get(trait), save_changes: () => model.save_changes(),
-    set: (_, now) => model.set(typed(read(model).known, text(model, "text"), now, mostOf(model))) };
-  const field = typedText(view, texts, { get vocabulary() { return read(model).known.words; },
-    encode: (typed) => read(model).known.encode(typed) }, WORDS);
+    set: (_, now) => model.set(typed(reading().known, text(model, "text"), now, mostOf(model))) };
+  const field = typedText(view, texts, { get vocabulary() { return reading().known.words; },
+    encode: (typed) => reading().known.encode(typed) }, WORDS);
   view.controls.append(field.box);
   const selection = createSelection();
   const row = chips({ label: WORDS.tokens, selection });
@@ -165,28 +124,28 @@ function render({ model, el }) {
 
   let column = null; // the feature that the pointer is on
   const point = (t, j, whole = false) => {
-    const s = read(model);
+    const s = reading();
     column = j !== null && whole ? j : null;
     if (t === null || t >= s.T) selection.leave(); else selection.point({ token: t });
     view.redraw();
   };
-  const follow = (t) => put({ token: t + 1, row: read(model).ids[t] + 1 });
+  const follow = (t) => put({ token: t + 1, row: reading().ids[t] + 1 });
   const of = { rowAxis: WORDS.token, columnAxis: WORDS.feature, presses: WORDS.followed, press: follow };
   const map = (caption, role, more = {}) => heatmap(view, { caption, role, signed: true, digits: 1,
     point: (t, j) => point(t, j, true), ...of, ...more });
   const one = map(WORDS.one, "query", { columnAxis: WORDS.id, digits: 0, point: (t) => point(t, null) });
   const table = map(WORDS.W, "residual", { rowAxis: WORDS.entry, presses: WORDS.framed,
     point: (id, j) => {
-      const t = id === null ? -1 : read(model).ids.indexOf(id);
+      const t = id === null ? -1 : reading().ids.indexOf(id);
       point(t < 0 ? null : t, j, true);
     },
     press: (i, j) => put({ row: i + 1, column: j + 1 }) });
   const [rows, P, X] = [map(WORDS.rows, "residual"), map(WORDS.P, "key"), map(WORDS.X, "output")];
   const maps = [one, table, rows, P, X];
   maps.forEach(({ pane }, n) => pane.classList.add(`p-map-${n}`));
-  const edit = hand(view, model, put);
+  const hand = framed(view, model, "W", { read: reading, words: WORDS });
   const told = h("div", { class: "p-told" });
-  view.panes.append(one.pane, table.pane, rows.pane, edit.box, P.pane, X.pane, told);
+  view.panes.append(one.pane, table.pane, rows.pane, hand.box, P.pane, X.pane, told);
   view.panes.after(legend(...["query", "residual", "key", "output"].map((role, n) => [role, WORDS.key[n]])));
   const written = arithmetic(view, { label: WORDS.work, most: 2, point() {}, press() {} });
   told.append(view.sentence, written.list);
@@ -197,20 +156,20 @@ function render({ model, el }) {
     if (!view.drawing) view.redraw();
   }));
   view.onDraw(() => {
-    const s = read(model);
+    const s = reading();
     field.draw({ words: s.words, unknown: s.unknown, over: s.over });
     row.draw(s.words.map((word, t) => ({ text: WORDS.chip(word, s.ids[t]) })));
     if (s.T) selection.pick({ token: s.token });
     const at = Math.min(selection.now.token ?? s.token, Math.max(0, s.T - 1));
     const now = computed(s, s.W);
     const was = s.before && computed(s, s.before);
-    edit.draw(s);
-    const ids = Array.from({ length: V }, (_, v) => String(v));
+    hand.draw(s, WORDS.hand(s.known.words[s.row], s.column), s.language);
+    const ids = Array.from({ length: s.V }, (_, v) => String(v));
     const focus = { row: at };
     const largest = 31;
-    const framed = { i: s.row, j: s.column };
+    const cell = { i: s.row, j: s.column };
     table.draw({ values: s.W, ghost: s.before, rows: s.known.words.map((word, v) => `${v} ${word}`), largest,
-      least: 18, focus: s.T ? { row: s.ids[at], cell: framed } : { cell: framed } });
+      least: 18, focus: s.T ? { row: s.ids[at], cell } : { cell } });
     one.draw(s.T ? { values: now.one, top: 1, rows: s.words, columns: ids, focus, largest, least: 14 }
       : null);
     const draw = (picture, values, ghost, more = {}) => picture.draw(s.T
@@ -224,7 +183,7 @@ function render({ model, el }) {
     report(model, { ids: s.ids, x: now.X });
   });
   return live(model, view, () => {
-    const s = read(model);
+    const s = reading();
     const token = s.T ? { token: s.token + 1 } : {};
     return { language: s.language, row: s.row + 1, column: s.column + 1, ...token };
   });

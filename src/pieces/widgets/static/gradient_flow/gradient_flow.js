@@ -1,13 +1,12 @@
 /** A signal forward and a gradient back through a stack of random layers, with skips and without. */
 import { chart } from "../kit/charts.js";
-import { button, choice, count, frame, guard, h, live, real, report, select, setter, slider,
+import { button, choice, count, frame, ghost, guard, h, live, real, report, select, setter, slider,
   toggle } from "../kit/kit.js";
 import { tickName } from "../kit/scales.js";
 import { flow, laws } from "./flow.js";
 import { lamps } from "./lamps.js";
 
 const SHADE = 1 / 256; // of the full light: the palest that a screen has
-const REST = 700; // ms of quiet after which a change begins anew, and what was is kept as a ghost
 const WORDS = {
   title: "What arrives through many layers?",
   depth: "layers", gain: "gain g of a sublayer", skip: "skip connections", norm: "norm",
@@ -68,7 +67,9 @@ function render({ model, el }) {
   let now = null;
   let held = null; // the place under the pointer
   let sizes = { forward: [], backward: [] };
-  const ghosts = { was: null, last: null, at: -Infinity };
+  const before = ghost();
+  /** @type {any} */
+  let was = null; // what was drawn before the last change
   const place = () => Math.min(now.depth, held ?? now.layer);
   const stack = lamps(view, { rows: WORDS.rows, press: (at) => put({ layer: at }),
     point: (at) => { if (now && at !== held) { held = at; look(true); } },
@@ -100,31 +101,19 @@ function render({ model, el }) {
   }
   function draw() {
     const x = Array.from({ length: now.depth + 1 }, (_, n) => n);
-    const was = ghosts.was?.sizes;
     const series = [["signal", "residual", "forward"], ["gradient", "score", "backward"]]
       .map(([name, role, of]) => ({ name: WORDS[name], role, y: sizes[of],
-        ghost: was ? was[of].slice(0, x.length) : undefined }));
+        ghost: was?.sizes[of].slice(0, x.length) }));
     const all = [...sizes.forward, ...sizes.backward].filter((v) => v > 0);
     const within = Math.min(...all) < SHADE / 2 && Math.max(...all) > SHADE;
-    caption.textContent = WORDS.chart + (ghosts.was ? WORDS.was(ghosts.was, now.seed) : "");
+    caption.textContent = WORDS.chart + (was ? WORDS.was(was, now.seed) : "");
     curves.draw({ x, series, at: place(), marks: within ? [{ y: SHADE, name: WORDS.shade }] : [] });
-  }
-  /** What was drawn before the last change, once it has stood for a while. */
-  function remember() {
-    const { layer, ...what } = now;
-    const name = JSON.stringify(what);
-    if (ghosts.last && ghosts.last.name !== name) {
-      const time = performance.now();
-      if (time - ghosts.at > REST) ghosts.was = ghosts.last;
-      ghosts.at = time;
-    }
-    ghosts.last = { ...now, sizes, name };
-    if (ghosts.was?.name === name) ghosts.was = null;
   }
   view.onDraw(() => {
     now = read(model);
     sizes = flow(now);
-    remember();
+    const { layer, ...stackOf } = now;
+    was = before({ ...now, sizes }, JSON.stringify(stackOf));
     stack.draw({ ...now, ...sizes, at: place() });
     look(true);
     view.say(WORDS.head(now) + saying(WORDS.arrives, sizes.backward[0])

@@ -1,5 +1,5 @@
 /** The stack as a picture: the stream with its sublayers, and two rows of lamps below it. */
-import { h } from "../kit/kit.js";
+import { give, h } from "../kit/kit.js";
 
 // Of the picture its height; y of the stream and of boxes that hang on it; the height of a box.
 const [HEIGHT, STREAM, HANG, BOX] = [150, 44, 12, 13];
@@ -33,9 +33,6 @@ export function lamps(frame, { label, rows, point, press }) {
   }
   const gap = () => (width - 2 * EDGE) / (data.depth + 1);
   const middle = (place) => EDGE + (place + 0.5) * gap();
-  function put(node, values) {
-    for (const [name, value] of Object.entries(values)) node.setAttribute(name, String(value));
-  }
   function paintStack() {
     const { depth, skip, norm } = data;
     const y = skip ? HANG : STREAM - BOX / 2;
@@ -45,14 +42,14 @@ export function lamps(frame, { label, rows, point, press }) {
       return `M${a} ${STREAM}C${a} ${top} ${a} ${top} ${(a + b) / 2 - wide / 2} ${top}`
         + `M${(a + b) / 2 + wide / 2} ${top}C${b} ${top} ${b} ${top} ${b} ${STREAM}`;
     };
-    put(stream, { d: `M${middle(0)} ${STREAM}H${middle(depth)}` });
+    give(stream, { d: `M${middle(0)} ${STREAM}H${middle(depth)}` });
     stream.toggleAttribute("data-thin", !skip);
-    put(branch, { d: skip ? Array.from({ length: depth }, (_, n) => bent(n)).join("") : "" });
+    give(branch, { d: skip ? Array.from({ length: depth }, (_, n) => bent(n)).join("") : "" });
     keep(boxes, parts, depth, () => h("rect", { class: "p-flow-box", height: BOX, rx: 2 }));
-    boxes.forEach((box, n) => put(box, { x: (middle(n) + middle(n + 1)) / 2 - wide / 2, width: wide, y }));
+    boxes.forEach((box, n) => give(box, { x: (middle(n) + middle(n + 1)) / 2 - wide / 2, width: wide, y }));
     keep(dots, parts, norm === "none" ? 0 : depth, () => h("circle", { class: "p-flow-norm" }));
     const r = Math.min(4, 0.2 * gap());
-    dots.forEach((dot, n) => put(dot, norm === "post" ? { cx: middle(n + 1), cy: STREAM, r }
+    dots.forEach((dot, n) => give(dot, norm === "post" ? { cx: middle(n + 1), cy: STREAM, r }
       : { cx: middle(n) + (skip ? 0.12 : 0.2) * gap(), cy: skip ? STREAM - 16 : STREAM, r }));
   }
   function paintLamps() {
@@ -62,7 +59,7 @@ export function lamps(frame, { label, rows, point, press }) {
       keep(cells[row], lights[row], data.depth + 1,
         () => h("rect", { class: "p-lamp", height: tall, rx: 2 }));
       cells[row].forEach((cell, n) => {
-        put(cell, { x: middle(n) - each / 2 + thin / 2, width: each - thin, y: [FIRST, SECOND][row] });
+        give(cell, { x: middle(n) - each / 2 + thin / 2, width: each - thin, y: [FIRST, SECOND][row] });
         const light = Math.min(ALL, sizes[n]);
         cell.style.fillOpacity = String(Number.isFinite(light) ? light : 1);
         cell.style.transitionDelay = `${5 * (row ? data.depth - n : n)}ms`;
@@ -71,14 +68,14 @@ export function lamps(frame, { label, rows, point, press }) {
   }
   function paint() {
     if (!data || !width) return;
-    put(svg, { viewBox: `0 0 ${width} ${HEIGHT}`, "aria-label": label() });
-    put(names[1], { x: width - EDGE }); // what comes from the loss is named at its end
+    give(svg, { viewBox: `0 0 ${width} ${HEIGHT}`, "aria-label": label() });
+    give(names[1], { x: width - EDGE }); // what comes from the loss is named at its end
     paintStack();
     paintLamps();
     mark();
   }
   function mark() {
-    put(ring, { x: middle(data.at) - gap() / 2, width: gap(), y: FIRST - 2,
+    give(ring, { x: middle(data.at) - gap() / 2, width: gap(), y: FIRST - 2,
       height: SECOND + LAMP - FIRST + 4 });
   }
   const under = (event) => {

@@ -1,6 +1,6 @@
 /** Multi-head attention as shapes: a table is cut into heads, each attends alone, one table comes back. */
 import { PALETTE, blocks } from "../kit/blocks.js";
-import { count, frame, guard, h, legend, live, put, report, setter, slider } from "../kit/kit.js";
+import { count, frame, guard, h, legend, live, report, setText, setter, slider } from "../kit/kit.js";
 import { player } from "../kit/player.js";
 import { permute, reshape, tensor } from "../twin/tensor.js";
 import { attention, gaussian, matmul, matrix } from "../twin/twin.js";
@@ -150,7 +150,7 @@ function render({ model, el }) {
     // A trait that was set elsewhere moves the film; while it runs, it is ahead of its trait.
     if (step !== stood && Math.round(film.position) !== step) film.jump(step);
     else place(film.position);
-    shape.forEach((node, n) => put(node, `[${all[n].join(", ")}]`));
+    shape.forEach((node, n) => setText(node, `[${all[n].join(", ")}]`));
     const colours = step === 6 ? [["output", WORDS.mixed]]
       : Array.from({ length: H }, (_, n) => [PALETTE[n], WORDS.head(n + 1)]);
     const entries = [...colours, ...(changed ? [["leak", WORDS.changed]] : [])];

@@ -3,7 +3,7 @@
  * the margin.
  */
 import { chips } from "./chips.js";
-import { give, h, writes } from "./dom.js";
+import { give, h, setText, writes } from "./dom.js";
 import { oncePerFrame } from "./pulse.js";
 import { createSelection } from "./selection.js";
 import { words as spoken } from "./words.js";
@@ -161,7 +161,7 @@ export function arcs(frame, {
       chip.style.setProperty("--seen", link ? `${Math.round(8 + 27 * Math.min(1, link.weight))}%` : "0%");
     });
     const said = on === null ? "" : sentence(on);
-    if (voice.textContent !== said && selection.picked[axis] === on) voice.textContent = said;
+    if (selection.picked[axis] === on) setText(voice, said);
   }
   /** Wide and unseen, so that a finger finds an arc; and dotted, what is looked for and not there. */
   function reachable(paths, on, way) {

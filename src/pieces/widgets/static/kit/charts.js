@@ -2,7 +2,7 @@
  * Curves on axes, linear or logarithmic: gaps, several runs over each other, and a cursor that
  * reads them.
  */
-import { format, give, h, put } from "./dom.js";
+import { format, give, h, setText } from "./dom.js";
 import { median, nearest, thread } from "./paths.js";
 import { oncePerFrame } from "./pulse.js";
 import { makeScale, tickName, ticks } from "./scales.js";
@@ -150,7 +150,7 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
     dots.replaceChildren(...places.map(({ s, y }) =>
       h("circle", { class: "p-dot", "data-role": s.role, "data-name": s.name, cx: x, cy: y, r: 4 })));
     [...key.children].forEach((entry, n) => {
-      put(entry.lastChild, on ? ` ${format(middle(data.series[n])[cursor], digits)}` : "");
+      setText(entry.lastChild, on ? ` ${format(middle(data.series[n])[cursor], digits)}` : "");
     });
     svg.setAttribute("aria-valuenow", String(cursor ?? 0));
     svg.setAttribute("aria-valuetext", cursor === null ? text.start

@@ -1,5 +1,5 @@
 /** A row of words of which one can be chosen: by pointer, by touch, by arrow keys. */
-import { h } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { keyed } from "./keyed.js";
 
 /** @typedef {{text: string, known?: boolean, label?: string}} Chip */
@@ -18,7 +18,7 @@ export function chips({ label, selection, axis = "token" }) {
     make: () => h("span", { class: "p-chip", role: selection ? "radio" : "listitem",
       tabindex: selection ? "-1" : null }),
     update(node, item, n) {
-      if (node.textContent !== item.text) node.textContent = item.text;
+      setText(node, item.text);
       node.dataset.at = String(n);
       node.classList.toggle("p-unknown", item.known === false);
       if (item.label) node.setAttribute("aria-label", item.label); else node.removeAttribute("aria-label");

@@ -24,17 +24,24 @@ export function h(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** A text in a node, where it is another one: a new text node, even of the same text, is a new layout.
+/** A text in a node, where it is another one, and in the text node that is there: a new one is a new layout.
  *  @param {Node} node @param {string} text */
-export function put(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+export function setText(node, text) {
+  if (node.textContent === text) return;
+  const first = node.firstChild;
+  if (first instanceof Text && !first.nextSibling) first.data = text;
+  else node.textContent = text;
 }
 
-/** Attributes of a node, where they are others: the same viewBox again lays a whole drawing out anew.
- *  @param {Element} node @param {Record<string, string|number>} attributes */
+/** Attributes of a node, where they are others: the same viewBox again lays a whole drawing out anew. One
+ *  that is null goes; a number is written in hundredths, of a pixel for the most part.
+ *  @param {Element} node @param {Record<string, string|number|null>} attributes */
 export function give(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (node.getAttribute(name) !== String(value)) node.setAttribute(name, String(value));
+    const text = typeof value === "number" ? String(Math.round(value * 100) / 100) : value;
+    if (node.getAttribute(name) === text) continue;
+    if (text === null) node.removeAttribute(name);
+    else node.setAttribute(name, text);
   }
 }
 

@@ -1,6 +1,6 @@
 /** A whole number by hand or to the digit: a slider over round stops, and beside it a field. */
 import { numberField, slider } from "./controls.js";
-import { commit, h, limits } from "./dom.js";
+import { commit, h, limits, setText } from "./dom.js";
 
 /** Round numbers from `low` to `high`, eight to a doubling, each a multiple of `unit`.
  *  @param {number} low @param {number} high @param {number} unit @returns {number[]} */
@@ -36,7 +36,7 @@ export function exact(view, model, trait, options) {
   if (mark) {
     const note = h("p", { class: "p-mark", role: "status" });
     box.append(note);
-    view.onDraw(() => { if (note.textContent !== mark()) note.textContent = mark(); });
+    view.onDraw(() => { setText(note, mark()); });
   }
   if (!exactly) return;
   const field = numberField({ label: exactly, low, high, by: even ? 2 : 1, value, even,

@@ -2,19 +2,19 @@
  * The drawing kit of the book: a frame for a widget, and what goes into it.
  * No framework and no bundler; a widget's own file reads like a description of its picture.
  */
-import { h, onTheme, onWidth } from "./dom.js";
+import { h, onTheme, onWidth, setText } from "./dom.js";
+import { REST } from "./frames.js";
 import { afterRest, boundary, oncePerFrame } from "./pulse.js";
 import { fillTables } from "./tables.js";
 export { chance, choice, clamp, count, css, format, give, h, limits, mix, numbers, onTheme, parseNumber,
-  percent, plain, put, readColours, real, setter, text, words, writes } from "./dom.js";
+  percent, plain, setText, readColours, real, setter, text, words, writes } from "./dom.js";
+export { ghost, still } from "./frames.js";
 export { guard } from "./pulse.js";
 export { button, matrixEditor, numberField, select, slider, stepper, toggle } from "./controls.js";
 export { heatmap } from "./heatmap.js";
 export { bars } from "./plots.js";
 export { makeRamp } from "./ramp.js";
 export { quoted } from "./words.js";
-
-const REST = 700; // ms after which a changed sentence is spoken
 
 /**
  * The frame of a widget: controls above, panes below, a sentence, and a table view.
@@ -45,8 +45,7 @@ export function frame(el, { title, name, heading = true }) {
   const sources = [];
   const watches = [];
   const fill = guarded(() => { if (details.open) fillTables(tables, sources); });
-  const speech = afterRest(() => {
-    if (voice.textContent !== sentence.textContent) voice.textContent = sentence.textContent; }, REST);
+  const speech = afterRest(() => setText(voice, sentence.textContent), REST);
   const pulse = oncePerFrame(() => view.draw());
   let begun = false;
   let wanted = null;

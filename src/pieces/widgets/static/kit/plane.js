@@ -1,5 +1,5 @@
 /** A query among its keys in the plane: dragged, tapped or moved by arrow keys. */
-import { clamp, format, h, put } from "./dom.js";
+import { clamp, format, h, setText } from "./dom.js";
 import { fontOf, textWidth } from "./measure.js";
 import { words } from "./words.js";
 
@@ -110,7 +110,7 @@ export function plane(view, { caption, where, move, reach, backdrop }) {
         const [kx, ky] = at(keys[i][0], keys[i][1]);
         dot.setAttribute("transform", `translate(${kx} ${ky})`);
         const label = dot.lastElementChild;
-        put(label, names?.[i] ?? String(i + 1));
+        setText(label, names?.[i] ?? String(i + 1));
         label.classList.toggle("p-key-name", Boolean(names));
         // A name keeps within the picture, on the side of its key that is away from the middle.
         if (names) font ||= fontOf(label);

@@ -1,5 +1,5 @@
 /** Rows of horizontal bars. Colours come from the style sheet, by role. */
-import { chance, h, put, writes } from "./dom.js";
+import { chance, h, setText, writes } from "./dom.js";
 import { extent } from "../twin/tensor.js";
 import { words } from "./words.js";
 
@@ -59,14 +59,14 @@ export function bars(frame, options) {
         rows.forEach(({ cells }, i) => {
           const { fill, was, text, signed } = cells[c];
           fill.style.transform = `scaleX(${share(values[i])})`;
-          put(text, print(values[i], c));
+          setText(text, print(values[i], c));
           was.hidden = !Number.isFinite(ghost?.[i]);
           if (was.hidden) was.removeAttribute("style");
           else was.style.left = `${signed ? 50 + 50 * share(ghost[i]) : 100 * share(ghost[i])}%`;
         });
       });
       rows.forEach((r, i) => {
-        put(r.name, next.names[i]);
+        setText(r.name, next.names[i]);
         r.row.classList.toggle("p-focus", next.focus === i);
       });
     },

@@ -1,5 +1,5 @@
 /** A table whose columns sort: up, down, and back to the order it came in. */
-import { format, give, h, put } from "./dom.js";
+import { format, give, h, setText } from "./dom.js";
 import { keyed } from "./keyed.js";
 import { words } from "./words.js";
 
@@ -64,7 +64,7 @@ export function sortable(frame, options) {
     update(tr, row) {
       columns.forEach((column, n) => {
         const [cell, text] = [tr.children[n], tr.children[n].firstChild];
-        put(text, shown(column, row));
+        setText(text, shown(column, row));
         column.under?.(cell.lastChild, row);
         cell.classList.toggle("p-left", wordy(column));
       });
@@ -113,6 +113,6 @@ export function sortable(frame, options) {
     /** The keys of the rows, as they stand. */
     names: () => [...list.keys()],
     /** @param {string} text */
-    title(text) { put(title, text); },
+    title(text) { setText(title, text); },
   };
 }

@@ -1,5 +1,5 @@
 /** The table view: the numbers of each picture, as texts. */
-import { h } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { words } from "./words.js";
 
 /** Fill `place` with one table for each [caption, read]. A table of the same size keeps its cells. */
@@ -17,7 +17,7 @@ export function fillTables(place, sources) {
     const rows = place.children[n].querySelectorAll("tr");
     [data.head, ...data.rows].forEach((texts, i) => {
       const cells = rows[i].cells;
-      texts.forEach((text, j) => put(cells[j], String(text)));
+      texts.forEach((text, j) => setText(cells[j], String(text)));
     });
   });
 }
@@ -30,12 +30,6 @@ function unique(caption) {
   let n = 1;
   while (taken.has(name(n))) n += 1;
   return name(n);
-}
-
-/** A changed text in the node that is there: no new nodes, the cheapest change there is. */
-function put(cell, text) {
-  if (!cell.firstChild) cell.append(text);
-  else if (cell.firstChild.data !== text) cell.firstChild.data = text;
 }
 
 function table(caption, { head, rows }) {

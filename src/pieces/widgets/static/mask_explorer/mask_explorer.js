@@ -1,6 +1,6 @@
 /** Who may see whom: words and arcs over a mask, the weights under it, and how far a word travels. */
 import { arcs } from "../kit/arcs.js";
-import { frame, guard, h, heatmap, legend, limits, live, report, select, setter,
+import { frame, guard, h, heatmap, legend, limits, live, report, select, setText, setter,
   slider } from "../kit/kit.js";
 import {
   cells, hiddenBy, inForce, KINDS, later, lines, NEEDS, paddingOf, read as readTraits, SIDES, unflipped, upTo,
@@ -125,7 +125,7 @@ function render({ model, el }) {
     const [i, j] = [selection.now.row, selection.now.column];
     const some = i === null || i >= now.T ? WORDS.hint : WORDS.looks(name(i), ...seen(i));
     const to = some === WORDS.hint || j === null || j >= now.T ? some : reason(i, j);
-    if (look.textContent !== to) look.textContent = to;
+    setText(look, to);
   }
   function seen(i) {
     const keys = now.mask[i].flatMap((open, j) => (open ? [j === i ? WORDS.itself : `“${name(j)}”`] : []));

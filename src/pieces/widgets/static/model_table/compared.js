@@ -1,5 +1,5 @@
 /** Two models side by side: where their parameters are, and in what they differ. */
-import { h, put } from "../kit/kit.js";
+import { h, setText } from "../kit/kit.js";
 import { parts, short } from "../kit/parts.js";
 import { COLUMNS, SIZES } from "./models.js";
 
@@ -58,7 +58,7 @@ export function comparison(view, words) {
           h("td", {}, text === other ? "" : "≠"));
       }));
       sources.replaceChildren(...pair.map(told));
-      put(fold.firstElementChild, words.sources);
+      setText(fold.firstElementChild, words.sources);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** ModelTable: 25 models to sort, search and compare; and what their choices became, year by year. */
-import { button, choice, frame, guard, h, legend, limits, live, put as write, report, select, setter, text,
-  toggle } from "../kit/kit.js";
+import { button, choice, frame, guard, h, legend, limits, live, report, select, setText, setter,
+  text, toggle } from "../kit/kit.js";
 import { short } from "../kit/parts.js";
 import { sortable } from "../kit/table.js";
 import { tabs } from "../kit/tabs.js";
@@ -126,7 +126,7 @@ function render({ model, el }) {
     const shown = rows.filter((row) => fits(row, now));
     reset.box.disabled = Object.entries(all).every(([trait, value]) => now[trait] === value);
     const asTable = now.view === "table";
-    write(note, WORDS.note + WORDS.presses[asTable ? "table" : "years"]);
+    setText(note, WORDS.note + WORDS.presses[asTable ? "table" : "years"]);
     none.hidden = shown.length > 0;
     key.hidden = table.pane.hidden = !asTable || !shown.length;
     board.pane.hidden = asTable || !shown.length;
@@ -140,8 +140,8 @@ function render({ model, el }) {
       ({ any: "", [BLANK]: `${WORDS.columns[column]} ${WORDS.blank}` }[now[column]] ?? now[column]));
     const asked = [now.find.trim() && `“${now.find.trim()}”`, ...named].filter(Boolean);
     const found = WORDS.count(shown.length, rows.length);
-    write(count, found);
-    write(none, WORDS.none(rows.length, asked));
+    setText(count, found);
+    setText(none, WORDS.none(rows.length, asked));
     view.say(`${SPOKEN[now.words]}${shown.length ? `${found}${WORDS.asked(asked)}.` : none.textContent} `
       + `${[...new Set(two)].map(WORDS.pair).join("; ")}.`);
     report(model, { found: table.names() });

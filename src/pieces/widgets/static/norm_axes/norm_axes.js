@@ -1,30 +1,30 @@
 /** Change one number of a table, and see which numbers of the normalised table move. */
 import { arithmetic } from "../kit/arithmetic.js";
-import { button, choice, clamp, count, frame, guard, h, heatmap, legend, limits, live, numberField, numbers,
-  real, report, select, setter, slider, words as wordsOf } from "../kit/kit.js";
+import { framed } from "../kit/framed.js";
+import { button, choice, clamp, count, frame, guard, h, heatmap, legend, limits, live, numbers, real, report,
+  select, setter, slider, words as wordsOf } from "../kit/kit.js";
 import { cube } from "./norm_cube.js";
 import { dots } from "./norm_dots.js";
 import { small, work } from "./norm_work.js";
 import { averaged, normalised, picked, statistics } from "./norms.js";
 
-const REST = 700; // ms after which a change begins anew
 const MOVED = 1e-3;
 const NARROW = 608; // px; the rows of the second table are numbered there, to leave its numbers room
-const TABLE = [[2, -1, 4, 3], [1, 0, -2, 5], [6, 2, 3, 1], [-3, 1, 0, 2], [4, -2, 1, 1], [0, 3, 5, -4]];
 const PAD = "pad";
-const STARTS = {
-  two: { X: TABLE, words: ["Lily", "found", "it", "Tom", "ran", "home"], texts: 2 },
-  padded: { X: TABLE.map((row, i) => (i < 4 ? row : row.map(() => 0))), texts: 2,
-    words: ["Lily", "found", "it", "Tom", PAD, PAD] },
+const REAL = 4; // tokens before the padding
+/** Tables to begin with: that of Python's traits, the same with its end padded, and one for sums by hand. */
+const startsOf = (X, words) => ({
+  two: { X, words, texts: 2 },
+  padded: { X: X.map((row, i) => (i < REAL ? row : row.map(() => 0))), texts: 2,
+    words: words.map((word, i) => (i < REAL ? word : PAD)) },
   hand: { X: [[1, 2, 3], [4, 5, 6]], words: [], texts: 1 },
-};
+});
 const WORDS = {
   title: "Who is averaged with whom?", norm: "norm",
   kinds: { batch: "BatchNorm", layer: "LayerNorm", rms: "RMSNorm", text: "one mean for the whole text" },
   starts: { two: "Two texts", padded: "With padding", hand: "[[1, 2, 3], [4, 5, 6]]" },
   framed: (name, j) => `Change the framed number: ${name}, feature ${j + 1}`,
-  slide: "slide it", typed: "type it",
-  twice: "Row × 2", plus: "Row + 3", back: "Undo",
+  slide: "slide it", number: "type it", twice: "Row × 2", plus: "Row + 3", undo: "Undo",
   eps: "ε", gain: "gain γ of its feature", shift: "shift β of its feature",
   input: "The numbers", result: "After the norm", token: "token", feature: "feature",
   presses: "chooses that number",
@@ -90,58 +90,14 @@ function change(s, moved) {
   return WORDS.moves(moved.length, s.T * s.D, where);
 }
 
-/** What changes the framed number, or its row: a slider, a field and buttons. */
-function hands(view, model, put) {
-  let changed = -Infinity;
-  /** A drag is one change, and what stood before it is kept. */
-  const write = (of) => {
-    const { X: before, before: kept, row, column } = read(model);
-    const X = before.map((line, i) => (i === row ? line.map((x, j) => of(x, j === column)) : line));
-    const time = performance.now();
-    put(time - changed > REST || !kept ? { X, before } : { X });
-    changed = time;
-  };
-  const framed = () => { const { X, row, column } = read(model); return X[row][column]; };
-  const set = (number) => write((x, mine) => (mine ? number : x));
-  const title = h("p", { class: "p-hand-title" });
-  const box = h("div", { class: "p-hand" }, title);
-  const number = { get: framed, set: (_, value) => set(value), save_changes() {} };
-  const { bound } = limits(model, "X");
-  slider(view, number, "X", { label: WORDS.slide, min: -bound, max: bound, step: 0.1, into: box });
-  const note = h("p", { class: "p-note", role: "status" });
-  const complain = () => {
-    note.textContent = field.input.getAttribute("aria-invalid") === "true" ? field.input.title : "";
-  };
-  const field = numberField({ label: WORDS.typed, low: -bound, high: bound, value: framed, change: set,
-    complain });
-  const press = (label, act) => h("button", { type: "button", class: "p-button", onclick: act }, label);
-  const undo = press(WORDS.back, () => put({ X: read(model).before, before: [] }));
-  const row = (label, of) => ({ of, node: press(label, () => write(of)) });
-  const whole = [row(WORDS.twice, (x) => 2 * x), row(WORDS.plus, (x) => x + 3)];
-  box.append(field.input, ...whole.map(({ node }) => node), undo, note);
-  let last = ""; // what was framed, and its number: another one is nothing that was typed wrong
-  return {
-    box,
-    draw(s) {
-      title.textContent = WORDS.framed(nameOf(s, s.row), s.column);
-      const now = JSON.stringify([s.row, s.column, s.X]);
-      if (now !== last) field.input.setAttribute("aria-invalid", "false");
-      last = now;
-      field.update();
-      complain();
-      undo.disabled = !s.before;
-      for (const { node, of } of whole) node.disabled = s.X[s.row].some((x) => Math.abs(of(x)) > bound);
-    },
-  };
-}
-
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "norm-axes" });
   const put = setter(model);
   select(view, model, "kind", { label: WORDS.norm, options: Object.entries(WORDS.kinds) });
   const fresh = { before: [], gain: [], shift: [], row: 1, column: 1, eps: limits(model, "eps").default };
-  const starts = Object.entries(STARTS).map(([name, start]) => ({ start,
-    node: button(view, { label: WORDS.starts[name], press: () => put({ ...start, ...fresh }) }).box }));
+  const starts = Object.entries(startsOf(limits(model, "X").default, limits(model, "words").default))
+    .map(([name, start]) => ({ start,
+      node: button(view, { label: WORDS.starts[name], press: () => put({ ...start, ...fresh }) }).box }));
 
   /** @type {[number, number]|null} */
   let hovered = null;
@@ -163,7 +119,8 @@ function render({ model, el }) {
   const result = heatmap(view, { caption: WORDS.result, role: "output", ...both });
   view.onWidth(view.panes, (width) => { narrow = width < NARROW; view.redraw(); });
   const block = cube({ caption: WORDS.cube, axes: WORDS.axes, tell: WORDS.told, point, press });
-  const hand = hands(view, model, put);
+  const hand = framed(view, model, "X", { read: () => read(model), words: WORDS,
+    rows: [[WORDS.twice, (x) => 2 * x], [WORDS.plus, (x) => x + 3]] });
   const key = legend(...["residual", "output", "residual", "leak"].map((role, n) => [role, WORDS.key[n]]));
   key.children[2].firstElementChild.classList.add("p-key-frame");
   const named = (s) => { view.panes.dataset.named = String(s.words.length > 0); };
@@ -180,7 +137,7 @@ function render({ model, el }) {
     set(_, value) { const s = read(model); put({ [trait]: s[trait].with(s.column, value) }); },
     save_changes() {},
   }, trait, { label: WORDS[trait], min: -limits(model, trait).bound, max: limits(model, trait).bound,
-    step: 0.1, into: more }));
+    step: limits(model, trait).step, into: more }));
 
   view.onDraw(() => {
     const s = read(model);
@@ -191,15 +148,15 @@ function render({ model, el }) {
     const marks = Y.map((row, i) => row.map((y, j) => Boolean(was) && Math.abs(was[i][j] - y) > MOVED));
     const moved = marks.flatMap((row, i) => row.flatMap((is, j) => (is ? [[i, j]] : [])));
     const group = averaged(s.kind, s, at.row, at.column);
-    const framed = { i: at.row, j: at.column };
-    const focus = s.kind === "batch" ? { column: at.column, cell: framed }
-      : { row: group.rows[0], rows: group.rows.length, cell: framed };
+    const framedCell = { i: at.row, j: at.column };
+    const focus = s.kind === "batch" ? { column: at.column, cell: framedCell }
+      : { row: group.rows[0], rows: group.rows.length, cell: framedCell };
     named(s);
     input.draw({ values: s.X, ghost: s.before, focus, rows: s.words, largest: 46, least: 22 });
     result.draw({ values: Y, ghost: was, marks, rows: narrow ? [] : s.words,
       largest: cell || 46, least: 22,
       // a frame would hide the ring of what has moved
-      focus: marks[at.row][at.column] ? {} : { cell: framed } });
+      focus: marks[at.row][at.column] ? {} : { cell: framedCell } });
     block.draw({ ...s, chosen: [at.row, at.column], moved: (i, j) => marks[i][j],
       average: (i, j) => group.rows.includes(i) && group.columns.includes(j) });
     const [before, after] = [picked(s.X, group), picked(Y, group)];
@@ -210,7 +167,7 @@ function render({ model, el }) {
       spread: [spread(of), spread(statistics(after))],
       on: group.rows.indexOf(at.row) * group.columns.length + group.columns.indexOf(at.column) });
     written.draw(work(at, before, of, Y[at.row][at.column]), null);
-    hand.draw(s);
+    hand.draw(s, WORDS.framed(nameOf(s, s.row), s.column));
     shift.show(s.kind !== "rms"); // RMSNorm has no shift
     const key = JSON.stringify(s.X);
     for (const { start, node } of starts) node.disabled = JSON.stringify(start.X) === key;

@@ -1,7 +1,6 @@
 /** Four places for a norm: measured runs race each other, and are looked into layer by layer. */
 import { chart } from "../kit/charts.js";
-import { ghost } from "../kit/frames.js";
-import { choice, count, format, frame, guard, h, limits, live, report, setter } from "../kit/kit.js";
+import { choice, count, format, frame, ghost, guard, h, limits, live, report, setter } from "../kit/kit.js";
 import { block } from "./norm_blocks.js";
 import { median } from "../kit/paths.js";
 import { player } from "../kit/player.js";
@@ -11,7 +10,6 @@ const PLACES = ["post", "pre", "sandwich", "deep"];
 const ROLES = { post: "score", pre: "query", sandwich: "key", deep: "output" };
 // nats: of 16 symbols; still near that; as good as done
 const [CHANCE, NEAR, ARRIVED] = [Math.log(16), 2.5, 0.1];
-const REST = 700; // ms of quiet after which a change begins anew, and what was is kept as a ghost
 const WORDS = {
   title: "Where the norm stands", views: "What to look at",
   view: { race: "The race", layers: "Layer by layer" },
@@ -98,7 +96,7 @@ function render({ model, el }) {
 
   /** @type {any} */
   let now = null;
-  const before = ghost(REST);
+  const before = ghost();
   /** @type {any} */
   let last = null; // what was set before the last change, once it had stood for a while
   const series = (make) => PLACES.map((place) =>
@@ -130,8 +128,7 @@ function render({ model, el }) {
   }
   function remember() {
     const name = JSON.stringify([now.view, now.lr, now.warmup, now.layers]);
-    last = before.of({ ...now, name }, name);
-    if (last?.name === name) last = null; // it is back
+    last = before(now, name);
   }
   const middle = (list) => median(list.map((v) => [v]))[0] ?? NaN;
   function race() {

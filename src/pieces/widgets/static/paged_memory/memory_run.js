@@ -1,7 +1,6 @@
 /** Requests in one memory, step by step: in strips set aside for the longest text, or in blocks. */
 
 export const PLACES = 64;
-export const LONGEST = 24;
 const MANY = 400; // steps; more than any list of requests needs
 
 /** @typedef {{arrives: number, prompt: number, writes: number}} Request
@@ -12,21 +11,23 @@ const MANY = 400; // steps; more than any list of requests needs
 
 const tokensOf = (request, written) => request.prompt + written;
 
-/** The first gap that is long enough for a strip, −1 where there is none. @param {Running[]} running */
-function gap(running) {
+/** The first gap that is long enough for a strip, −1 where there is none.
+ *  @param {Running[]} running @param {number} longest places of a strip */
+function gap(running, longest) {
   let at = 0;
   for (const { start } of [...running].sort((a, b) => a.start - b.start)) {
-    if (start - at >= LONGEST) return at;
-    at = start + LONGEST;
+    if (start - at >= longest) return at;
+    at = start + longest;
   }
-  return PLACES - at >= LONGEST ? at : -1;
+  return PLACES - at >= longest ? at : -1;
 }
 
-/** In strips: a request comes in where a gap is as long as the longest text. */
-export function strips() {
+/** In strips: a request comes in where a gap is as long as the longest text.
+ *  @param {number} longest its tokens */
+export function strips(longest) {
   return {
     enter(running) {
-      const start = gap(running);
+      const start = gap(running, longest);
       return start < 0 ? null : { start, table: [] };
     },
     grow: () => true,
@@ -108,14 +109,15 @@ export function run(requests, memory) {
   return states;
 }
 
-/** Places without a token: inside strips, and between them where no strip fits. @param {Running[]} running */
-export function wasteOfStrips(running) {
-  const inside = running.reduce((sum, { written }) => sum + LONGEST - written, 0);
+/** Places without a token: inside strips, and between them where no strip fits.
+ *  @param {Running[]} running @param {number} longest places of a strip */
+export function wasteOfStrips(running, longest) {
+  const inside = running.reduce((sum, { written }) => sum + longest - written, 0);
   const starts = [...running.map(({ start }) => start), PLACES].sort((a, b) => a - b);
   let [at, between] = [0, 0];
   for (const start of starts) {
-    between += (start - at) % LONGEST; // what is left beside the strips that would still fit
-    at = start + LONGEST;
+    between += (start - at) % longest; // what is left beside the strips that would still fit
+    at = start + longest;
   }
   return [inside, between];
 }

@@ -5,7 +5,7 @@ import {
 import { keyed } from "../kit/keyed.js";
 import { player } from "../kit/player.js";
 import { memoryMap, roleOf } from "./memory_map.js";
-import { LONGEST, PLACES, blocks, run, strips, wasteOfBlocks, wasteOfStrips } from "./memory_run.js";
+import { PLACES, blocks, run, strips, wasteOfBlocks, wasteOfStrips } from "./memory_run.js";
 
 const SIZES = [1, 2, 4, 8, 16];
 const REQUESTS = [[0, 10, 4], [0, 8, 12]];
@@ -14,7 +14,8 @@ const WORDS = {
   title: "One memory, many requests", player: "Steps done", at: (n, of) => `step ${n} of ${of}`,
   block_size: "places in a block", prefix: "same beginning", tokens: (n) => many(n, "token"),
   shared: "share it",
-  strips: `In strips of ${LONGEST} places, one for each request`, paged: "In blocks, found by a table",
+  strips: (longest) => `In strips of ${longest} places, one for each request`,
+  paged: "In blocks, found by a table",
   letter: (id) => String.fromCharCode(65 + id), shares: "a number: how many requests share it",
   beginning: (n, shared) => `all begin with the same ${many(n, "token")}, `
     + `${shared ? "full blocks shared" : "stored by each"}`,
@@ -48,13 +49,14 @@ function read(model) {
   const given = model.get("requests");
   const whole = (x, low, high) => Math.round(Math.min(high, Math.max(low, Number.isFinite(x) ? x : low)));
   const rows = Array.isArray(given) && given.length && given.every(Array.isArray) ? given : REQUESTS;
-  const requests = rows.slice(0, limits(model, "followed").high).map(([arrives, prompt, writes]) => {
-    const reads = whole(prompt, 1, LONGEST - 1);
-    return { arrives: whole(arrives, 0, 30), prompt: reads, writes: whole(writes, 1, LONGEST - reads) };
+  const { most, latest, longest } = limits(model, "requests");
+  const requests = rows.slice(0, most).map(([arrives, prompt, writes]) => {
+    const reads = whole(prompt, 1, longest - 1);
+    return { arrives: whole(arrives, 0, latest), prompt: reads, writes: whole(writes, 1, longest - reads) };
   }).sort((a, b) => a.arrives - b.arrives);
   const wish = count(model, "block_size");
   const common = Math.min(count(model, "prefix"), ...requests.map(({ prompt }) => prompt));
-  return { requests, size: /** @type {number} */ (SIZES.findLast((n) => n <= wish)), common,
+  return { requests, longest, size: /** @type {number} */ (SIZES.findLast((n) => n <= wish)), common,
     shared: model.get("shared") === true, wished: count(model, "step"), followed: count(model, "followed") };
 }
 
@@ -65,7 +67,7 @@ function runs() {
     const now = JSON.stringify([s.requests, s.size, s.common, s.shared]);
     if (now !== key) {
       key = now;
-      both = { strips: run(s.requests, strips()),
+      both = { strips: run(s.requests, strips(s.longest)),
         blocks: run(s.requests, blocks(s.size, s.shared ? s.common : 0)) };
     }
     return both;
@@ -74,10 +76,10 @@ function runs() {
 
 const empty = () => Array.from({ length: PLACES }, () => ({ owners: [], token: false }));
 
-function placesOfStrips(running) {
+function placesOfStrips(running, longest) {
   const places = empty();
   for (const { id, start, written } of running) {
-    for (let n = 0; n < LONGEST; n++) places[start + n] = { owners: [id], token: n < written };
+    for (let n = 0; n < longest; n++) places[start + n] = { owners: [id], token: n < written };
   }
   return places;
 }
@@ -118,7 +120,8 @@ function render({ model, el }) {
   const press = (id) => put({ followed: count(model, "followed") === id + 1 ? 0 : id + 1 });
   const tell = ({ owners, token }, at) => WORDS.place(at, owners.map(WORDS.letter), token);
   const map = (caption) => memoryMap({ caption, places: PLACES, point, press, tell, letter: WORDS.letter });
-  const [strip, paged] = [map(WORDS.strips), map(WORDS.paged)];
+  const named = WORDS.strips(limits(model, "requests").longest);
+  const [strip, paged] = [map(named), map(WORDS.paged)];
   const key = legend(["residual", WORDS.key[0]], ["mask", WORDS.key[1]]);
   const beginning = h("li", {});
   key.append(h("li", {}, WORDS.shares), beginning);
@@ -161,13 +164,13 @@ function render({ model, el }) {
     const [a, b] = [at(found.strips), at(found.blocks)];
     const chosen = s.followed && s.followed <= s.requests.length ? s.followed - 1 : null;
     const followed = hovered ?? chosen;
-    const [inside, between] = wasteOfStrips(a.running);
+    const [inside, between] = wasteOfStrips(a.running, s.longest);
     const loose = wasteOfBlocks(b.running, s.size);
     const free = PLACES / s.size - new Set(b.running.flatMap(({ table: own }) => own)).size;
     const used = (places) => places.filter(({ token }) => token).length;
-    const [first, second] = [placesOfStrips(a.running), placesOfBlocks(b.running, s.size)];
+    const [first, second] = [placesOfStrips(a.running, s.longest), placesOfBlocks(b.running, s.size)];
     strip.draw(first, 0, followed, WORDS.strip(a.running.length, inside, between),
-      WORDS.map(WORDS.strips, used(first)));
+      WORDS.map(named, used(first)));
     paged.draw(second, s.size, followed, WORDS.blocks(b.running.length, loose, free),
       WORDS.map(WORDS.paged, used(second)));
     const one = (state, id) => state.running.find((each) => each.id === id);

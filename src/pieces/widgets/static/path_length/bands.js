@@ -1,5 +1,5 @@
 /** Three bands over the same words: each network's cells, and the light on its way through them. */
-import { give, h, put } from "../kit/kit.js";
+import { give, h, setText } from "../kit/kit.js";
 import { reaching, sources } from "./ways.js";
 
 const [DOT, FOOT] = [4.5, 10];
@@ -100,7 +100,7 @@ export function bands(view, { kinds, names }) {
       const end = walked.at(-1);
       if (end) give(parts.light, { cx: end[0].toFixed(1), cy: end[1].toFixed(1) });
       const text = data.told[kind];
-      put(said, text);
+      setText(said, text);
       give(svg, { "aria-label": `${names[kind]}: ${text}` });
     }
   }

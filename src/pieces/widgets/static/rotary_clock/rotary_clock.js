@@ -3,10 +3,9 @@
  * their distance.
  */
 import { chart } from "../kit/charts.js";
-import { ghost } from "../kit/frames.js";
 import { clock } from "./hands.js";
-import { bars, choice, count, format, frame, guard, h, legend, limits, live, report, select, setter, slider,
-  words } from "../kit/kit.js";
+import { bars, choice, count, format, frame, ghost, guard, h, legend, limits, live, report, select, setter,
+  slider, words } from "../kit/kit.js";
 import { pairing } from "./pairing.js";
 import { attentionFactor, frequencies, pairs, partners, plainFrequencies, rotate,
   score } from "../twin/rotary.js";
@@ -219,9 +218,7 @@ function render({ model, el }) {
     const { thetas, plain } = found;
     sentence.draw({ words: tokens, places, gap: skip ? half : null, i, j });
     const angles = thetas.map((theta) => ({ query: places[i] * theta, key: places[j] * theta }));
-    const old = before.of(angles);
-    const was = old && old.some((one, n) => one.query !== angles[n].query || one.key !== angles[n].key) ? old
-      : null;
+    const was = before(angles);
     const known = (n) => (opened === "scaling" ? plain[n] * (trained - 1) : null);
     large.draw({ ...angles[pair], ghost: was?.[pair] ?? null, known: known(pair) });
     PAIRS.forEach((n) => {

@@ -1,11 +1,8 @@
 /** One query among its keys: how they score it, the weights that gives, and the average of the values. */
-import {
-  bars, button, chance, choice, clamp, count, format, frame, guard, h, legend, limits, live, numbers, plain,
-  real, report, select, slider, text, words as wordsOf,
-} from "../kit/kit.js";
+import { bars, button, chance, choice, clamp, count, format, frame, ghost, guard, h, legend, limits, live,
+  numbers, plain, real, report, select, slider, text, words as wordsOf } from "../kit/kit.js";
 import { balance } from "./balance.js";
 import { chart } from "../kit/charts.js";
-import { ghost } from "../kit/frames.js";
 import { DRAWS, HIDDEN, SIZES, spreadOf } from "./draws.js";
 import { lights } from "./light.js";
 import { EDGE, plane } from "../kit/plane.js";
@@ -42,7 +39,6 @@ const WORDS = {
   },
 };
 const KINDS = Object.keys(WORDS.kinds);
-const REST = 700; // ms of quiet after which a change begins anew, and what was is kept as a ghost
 
 function read(model) {
   const n = count(model, "n_keys");
@@ -161,13 +157,12 @@ function render({ model, el }) {
         runs: spreadOf(kind, s.n, s.temperature) })),
       { name: WORDS.these, role: "query", y: here, dashed: true }] });
   }
-  const before = ghost(REST);
+  const before = ghost();
   view.onDraw(() => {
     const all = compute(read(model));
     const { s, values, names, now, output } = all;
-    const state = JSON.stringify(s);
-    const old = before.of({ ...all, state }, state);
-    const was = old?.state !== state && old?.s.n === s.n ? old : null;
+    const old = before(all, JSON.stringify(s));
+    const was = old?.s.n === s.n ? old : null;
     map.pane.hidden = s.K > 2;
     curve.pane.hidden = s.K <= 2;
     if (s.K > 2) drawCurve(all, was); else drawPlane(all, was);

@@ -1,5 +1,5 @@
 /** One word's column: its stream as a pipe, what the heads fetch, the units that light up, the lens. */
-import { h } from "../kit/kit.js";
+import { give, h, setText } from "../kit/kit.js";
 import { pipe } from "./layout.js";
 
 /** @typedef {import("./columns.js").Column} Column @typedef {import("./layout.js").Layout} Layout */
@@ -14,22 +14,13 @@ function fitted(word, room, size) {
   return needs <= room ? size : Math.max(8, (size * room) / needs);
 }
 
-/** Set what changed, and nothing else. @param {Element} node @param {Record<string, any>} attributes */
-export function put(node, attributes) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null) { if (node.hasAttribute(name)) node.removeAttribute(name); continue; }
-    const text = typeof value === "number" ? String(Math.round(value * 100) / 100) : value;
-    if (node.getAttribute(name) !== text) node.setAttribute(name, text);
-  }
-}
-
 /** A word in the picture, no wider than its room. @param {SVGTextElement} node @param {string} word */
 function write(node, word, { x = 0, y, room, size, name }) {
   const font = fitted(word, room, size);
   const most = Math.max(2, Math.floor(room / (font * 0.5)));
   const shown = word.length > most ? `${word.slice(0, most - 1)}…` : word;
-  if (node.textContent !== shown) node.textContent = shown;
-  put(node, { x, y, "font-size": font, class: name });
+  setText(node, shown);
+  give(node, { x, y, "font-size": font, class: name });
 }
 
 /** The pipe from the words to the next word: as wide as the stream is strong, wider where a part has added to
@@ -162,16 +153,16 @@ export function columnNode(strips, layers, press) {
 export function drawColumn(node, { column, before, layout, followed, vocabulary, silent, heads, experts }) {
   const { each, guess, words, floors, ground, told, turned } = layout;
   node.take(column.t);
-  put(node.box, { transform: `translate(${layout.x(column.t).toFixed(1)} 0)`, "data-t": column.t,
+  give(node.box, { transform: `translate(${layout.x(column.t).toFixed(1)} 0)`, "data-t": column.t,
     class: followed ? "w-column w-followed" : "w-column" });
-  put(node.hit, { x: -each / 2, y: 0, width: each, height: layout.height });
-  put(node.pipe, { d: pipePath(column.sizes, layout) });
-  put(node.ghost, { d: before ? pipePath(before.sizes, layout, column.sizes) : "" });
+  give(node.hit, { x: -each / 2, y: 0, width: each, height: layout.height });
+  give(node.pipe, { d: pipePath(column.sizes, layout) });
+  give(node.ghost, { d: before ? pipePath(before.sizes, layout, column.sizes) : "" });
   const shown = new Set([ground.index, ...floors.map(({ index }) => index)]);
   node.lens.forEach((text, n) => {
     const span = n === ground.index ? ground : floors.find(({ index }) => index === n)?.strip;
     const seen = told && shown.has(n) && n < column.lens.length - (layout.norm ? 1 : 0);
-    put(text, { display: seen ? null : "none" });
+    give(text, { display: seen ? null : "none" });
     if (!seen || !span) return;
     const { id } = column.lens[n];
     write(text, vocabulary[id], { y: span.y + span.h * 0.72, room: each - 3, size: followed ? 12.5 : 11.5,
@@ -179,30 +170,30 @@ export function drawColumn(node, { column, before, layout, followed, vocabulary,
   });
   node.wires.forEach((path, l) => {
     const floor = floors.find(({ name }) => name === `layer.${l + 1}.attention`);
-    put(path, { d: floor && !followed ? faintWires(column, l + 1, silent, layout, floor, heads) : "" });
+    give(path, { d: floor && !followed ? faintWires(column, l + 1, silent, layout, floor, heads) : "" });
     const feed = floors.find(({ name }) => name === `layer.${l + 1}.feed_forward`);
     const [bright, dim] = !feed ? ["", ""] : experts ? discs(column, l + 1, feed, each, experts)
       : lights(column, l + 1, feed, each);
-    put(node.bright[l], { d: bright });
-    put(node.dim[l], { d: dim });
+    give(node.bright[l], { d: bright });
+    give(node.dim[l], { d: dim });
   });
   const foot = guess.y + guess.h - (turned ? 4 : 17);
   const tall = foot - guess.y - 4;
   const wide = Math.max(3, each * 0.46);
-  put(node.bar, { x: -wide / 2, y: foot - tall * column.guess.p, width: wide, height: tall
+  give(node.bar, { x: -wide / 2, y: foot - tall * column.guess.p, width: wide, height: tall
     * column.guess.p });
   const apart = before && Math.abs(before.guess.p - column.guess.p)
     + Number(before.guess.id !== column.guess.id) > 0.01;
-  put(node.was, { display: apart ? null : "none" });
-  if (apart) put(node.was, { x: -wide / 2, y: foot - tall * before.guess.p, width: wide,
+  give(node.was, { display: apart ? null : "none" });
+  if (apart) give(node.was, { x: -wide / 2, y: foot - tall * before.guess.p, width: wide,
     height: tall * before.guess.p });
   const changed = before && before.guess.id !== column.guess.id;
-  put(node.guess, { display: turned ? "none" : null });
+  give(node.guess, { display: turned ? "none" : null });
   write(node.guess, vocabulary[column.guess.id], { y: foot + 13, room: each - 3, size: followed ? 13 : 12,
     name: changed ? "w-guess w-changed" : "w-guess" });
   write(node.word, vocabulary[column.id], turned ? { x: 0, y: 0, room: words.h - 4,
     size: Math.min(12.5, each),
     name: "w-word" } : { y: words.y + 17, room: each - 3, size: 13.5, name: "w-word" });
-  put(node.word, { transform: turned ? `translate(-4 ${words.y + 4}) rotate(90)` : null,
+  give(node.word, { transform: turned ? `translate(-4 ${words.y + 4}) rotate(90)` : null,
     "text-anchor": turned ? "start" : "middle" });
 }

@@ -1,6 +1,5 @@
 /** The play: what has risen, part by part, with a sentence each; and the word that drops into the text. */
-import { h } from "../kit/kit.js";
-import { still } from "../kit/frames.js";
+import { h, still } from "../kit/kit.js";
 import { player } from "../kit/player.js";
 import { drawnTold, stepsOf, stepTold } from "./tell.js";
 import { WORDS } from "./words.js";

@@ -1,6 +1,5 @@
 /** Every part with its name, its switch, and a bar: what it votes, or what is lost without it. */
-import { h } from "../kit/kit.js";
-import { put } from "./draw_column.js";
+import { give, h } from "../kit/kit.js";
 import { called, purpose, WORDS } from "./words.js";
 
 /** @typedef {import("./layout.js").Layout} Layout */
@@ -108,7 +107,7 @@ export function partRows({ parts, experts, links, open, turn, point }) {
       for (const { name, box: node, turn: knob, fill, number, open: label } of all) {
         const off = isOff(name);
         node.classList.toggle("w-off", off);
-        if (knob) put(knob, { "aria-checked": String(!off) });
+        if (knob) give(knob, { "aria-checked": String(!off) });
         if (!fill) continue;
         const value = values?.get(name);
         const told = value !== undefined && !off;

@@ -1,7 +1,7 @@
 /** The columns of a text side by side, and the wires of the word that is followed. */
-import { h } from "../kit/kit.js";
+import { give, h } from "../kit/kit.js";
 import { keyed } from "../kit/keyed.js";
-import { columnNode, drawColumn, put, wire } from "./draw_column.js";
+import { columnNode, drawColumn, wire } from "./draw_column.js";
 
 /** @typedef {import("./columns.js").Column} Column @typedef {import("./layout.js").Layout} Layout */
 
@@ -84,13 +84,13 @@ export function picture({ strips, layers, heads, experts, vocabulary, label, pre
     /** What a reader of the screen hears of the word that is followed. @param {number} t @param {number} T
      *  @param {string} told */
     tell(t, T, told) {
-      put(svg, { "aria-valuemin": 1, "aria-valuemax": T, "aria-valuenow": t + 1, "aria-valuetext": told });
+      give(svg, { "aria-valuemin": 1, "aria-valuemax": T, "aria-valuenow": t + 1, "aria-valuetext": told });
     },
     /** @param {{columns: Column[], before: Column[]|null, layout: Layout, followed: number,
      *   silent: (layer: number, head: number) => boolean, off: string, only: [number, number]|null}} what */
     draw({ columns: list, before, layout: next, followed, silent, off, only }) {
       [layout, count] = [next, list.length];
-      put(svg, { width: layout.width, height: layout.height,
+      give(svg, { width: layout.width, height: layout.height,
         viewBox: `0 0 ${layout.width} ${layout.height}` });
       const places = [layout.width, layout.height, layout.each, layout.floors.map(({ name }) => name),
         off].join();
@@ -98,7 +98,7 @@ export function picture({ strips, layers, heads, experts, vocabulary, label, pre
         followed: column.t === followed, vocabulary, silent, heads, experts,
         key: `${places}|${column.t === followed}` })));
       const own = list[followed];
-      put(behind, { x: layout.x(followed) - layout.each / 2, y: 0, width: layout.each,
+      give(behind, { x: layout.x(followed) - layout.each / 2, y: 0, width: layout.each,
         height: layout.height });
       const key = [places, followed, only, list.slice(0, followed + 1).map(({ id: word }) => word)].join();
       if (key !== drawn) follow(own, silent, only);
@@ -108,15 +108,15 @@ export function picture({ strips, layers, heads, experts, vocabulary, label, pre
      *  `lit` is the band at work. @param {number} y @param {number} old @param {{y: number, h: number}|null}
      *  lit */
     rise(y, old, lit) {
-      const shows = (node, all) => put(node, all || !layout ? { viewBox: null, x: null, y: null, width: null,
+      const shows = (node, all) => give(node, all || !layout ? { viewBox: null, x: null, y: null, width: null,
         height: null } : { x: -FAR, y, width: 3 * FAR, height: layout.height - y,
           viewBox: `${-FAR} ${y} ${3 * FAR} `
           + `${layout.height - y}` });
       const done = y <= 0;
       [...row.children].forEach((box, t) => shows(made.get(box).lit, done || t < old));
       for (const group of [wires, names]) shows(group, done);
-      put(band, { display: lit ? null : "none" });
-      if (lit && layout) put(band, { x: layout.left - 4, width: layout.x(count - 1) + layout.each / 2 + 4
+      give(band, { display: lit ? null : "none" });
+      if (lit && layout) give(band, { x: layout.left - 4, width: layout.x(count - 1) + layout.each / 2 + 4
         - layout.left, y: lit.y, height: lit.h });
     },
   };

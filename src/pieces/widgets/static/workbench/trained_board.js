@@ -1,5 +1,5 @@
 /** The trained variants: a row each, a dot for each seed, and a sentence about the one that stands. */
-import { h } from "../kit/kit.js";
+import { h, setText } from "../kit/kit.js";
 import { signature } from "./bench.js";
 
 const mean = (list) => list.reduce((sum, x) => sum + x, 0) / list.length;
@@ -52,7 +52,7 @@ export function trainedBoard(view, words, { take }) {
       }
       const sees = s.mask === "full" || s.mask === "prefix";
       const next = one ? told(one, baseline) : words.unmeasured + (sees ? words.cheats : "");
-      if (sentence.textContent !== next) sentence.textContent = next;
+      setText(sentence, next);
       bound.textContent = words.bound(measured.steps);
       return one ? one.above : null;
     },
