@@ -6,13 +6,13 @@ stay where they were, so that an error names the line of the file in the reposit
 
 import functools
 import hashlib
-import json
 import re
 from pathlib import Path
 
 from pygments.lexers import JavascriptLexer
 from pygments.token import Comment
 
+from classic_modules import classic
 from pieces.widgets.base import needed, source_of
 
 LEXER = JavascriptLexer(stripnl=False, ensurenl=False)
@@ -39,9 +39,8 @@ def lean_module(name):
 
 
 def bundle(names):
-    """Return one classic script that leaves the sources of modules as their own scripts would."""
-    sources = json.dumps({name: lean_module(name) for name in names}, ensure_ascii=False)
-    return f"Object.assign(self.piecesModules ??= {{}}, {sources});\nself.pieces?.arrived();\n"
+    """Return one classic script that leaves modules as their own scripts would."""
+    return classic([(name, lean_module(name)) for name in names])
 
 
 def bundled_page(text, write):

@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import bulk_weights
+import classic_modules
 from pieces.widgets.base import STATIC, needed, source_of, stylesheet
 
 STATE_MIME = "application/vnd.jupyter.widget-state+json"
@@ -146,12 +147,8 @@ def enliven_page(app, pagename, templatename, context, doctree):
 
 
 def script(name, read=source_of):
-    """Return a module as a classic script: browsers load no module script from a file system."""
-    text = read(name)
-    if name in CLASSIC:
-        return text
-    name, text = json.dumps(name), json.dumps(text)
-    return f"(self.piecesModules ??= {{}})[{name}] = {text};\nself.pieces?.arrived();\n"
+    """Return a file of the widgets as the classic script that a page loads."""
+    return read(name) if name in CLASSIC else classic_modules.script(name, read)
 
 
 def write_modules(app):

@@ -73,13 +73,15 @@ SPACE = """(place) => {
   place.style.minHeight = held;
   return [free, place.querySelector(".pieces").getBoundingClientRect().height];
 }"""
-STATE = """(id) => {
+STATE = """(id, without = []) => {
   const model = window.pieces.model(id);
   const place = document.querySelector(`.pieces-live[data-model="${id}"] script`);
   const long = window.piecesRecords?.[place.parentElement.dataset.record] ?? {};
-  const names = Object.keys({ ...JSON.parse(place.textContent).state, ...long });
+  const names = Object.keys({ ...JSON.parse(place.textContent).state, ...long })
+    .filter((name) => !without.includes(name));
   return Object.fromEntries(names.map((name) => [name, model.get(name)]));
 }"""
+RECORDS = ("opened",)
 # Values as one text that Python's JSON reads: Playwright takes thousands of them apart.
 AS_TEXT = """(values) => JSON.stringify(values, (_, one) => one === undefined ? null
   : typeof one === "number" && !Number.isFinite(one) ? `@${one}@` : one)
@@ -153,16 +155,26 @@ def chromium() -> Iterator[Browser]:
 
 
 class Record:
-    """What a page complained about and what it asked for."""
+    """What a page complained about and, where that is `asked`, what it asked for.
 
-    def __init__(self, page: Page):
+    A module of a widget is a request: to be told of each makes up a tenth of a widget's tests.
+    """
+
+    def __init__(self, page: Page, asked: bool = True):
         self.errors: list[str] = []
-        self.requests: list[str] = []
+        self.requests: list[str] | None = [] if asked else None
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
         page.on("requestfailed", lambda r: self.errors.append(f"failed: {r.url} {r.failure}"))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("response", self._response)
+        if asked:
+            page.on("request", lambda request: self.requests.append(request.url))
+            page.on("response", self._response)
+
+    def clear(self) -> None:
+        """Forget what came before."""
+        self.errors.clear()
+        if self.requests:
+            self.requests.clear()
 
     def _console(self, message) -> None:
         if message.type == "error":
@@ -185,6 +197,7 @@ def fresh(
     height: int = 900,
     dark: bool = False,
     touch: bool = False,
+    asked: bool = True,
     init: str = "",
 ) -> Page:
     """Return an empty page in a fresh profile, with its record."""
@@ -196,7 +209,7 @@ def fresh(
     )
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    page.record = Record(page)
+    page.record = Record(page, asked)
     if init:
         page.add_init_script(init)
     return page
@@ -235,8 +248,7 @@ class Tabs:
         free = self._free.setdefault(tuple(sorted(options.items())), [])
         page, came, uses = free.pop() if free else (fresh(self.chromium, **options), "", 0)
         try:
-            page.record.errors.clear()
-            page.record.requests.clear()
+            page.record.clear()
             visit(page, url)
             came, notes = came or page.evaluate(MEDIA), set(vars(page))
             yield page
@@ -296,8 +308,9 @@ def served(folder: Path) -> Iterator[str]:
 
 def saved(widget) -> dict:
     """Return a widget as a notebook saves it: a model with its state, through JSON."""
-    state = {k: v for k, v in widget.get_state().items() if not isinstance(v, memoryview)}
-    binary = {k: v for k, v in widget.get_state().items() if isinstance(v, memoryview)}
+    traits = widget.get_state()
+    state = {k: v for k, v in traits.items() if not isinstance(v, memoryview)}
+    binary = {k: v for k, v in traits.items() if isinstance(v, memoryview)}
     buffers = [
         {"path": [k], "encoding": "base64", "data": base64.b64encode(v).decode()}
         for k, v in binary.items()
@@ -379,8 +392,7 @@ class Bench:
         """Return a page in which a module has another text: `change(source)`."""
         source = change((STATIC / f"{module}.js").read_text(encoding="utf-8"))
         path = self.folder / f"{uuid.uuid4().hex}.js"
-        text = f"(self.piecesModules ??= {{}})[{module!r}] = {json.dumps(source)};"
-        path.write_text(f"{text} self.pieces?.arrived();", encoding="utf-8")
+        path.write_text(self.book.script(module, lambda _: source), encoding="utf-8")
         html, count = re.subn(rf'src="[^"]*pieces/{module}\.js[^"]*"', f'src="{path.name}"', html)
         assert count == 1, f"{module} is not on the page"
         return html
@@ -393,6 +405,7 @@ class Bench:
         twice: bool = False,
         faced: bool = False,
         patches=(),
+        asked: bool = False,
         **options,
     ) -> Iterator[Page]:
         """Open a page with these widgets; `patches` gives modules another text."""
@@ -400,7 +413,7 @@ class Bench:
         html = (self.folder / url.rsplit("/", 1)[1]).read_text(encoding="utf-8")
         for module, patch in patches:
             html = self.patched(html, module, patch)
-        with self.tabs.opened(self.write(self.gathered(html)), **options) as page:
+        with self.tabs.opened(self.write(self.gathered(html)), asked=asked, **options) as page:
             if faced:
                 page.evaluate("document.fonts.ready.then(() => 0)")
             yield page
@@ -424,15 +437,21 @@ def picture(page: Page, at: int = 0) -> str:
 
 
 def state(page: Page, widget) -> dict:
-    """Return the traits of a widget as the page has them, what it computes from them included."""
+    """Return the traits of a widget as the page has them, what it computes from them included.
+
+    Long records that Python gives and no page changes are Python's own.
+    """
     given = getattr(widget, "model_id", widget)
-    return json.loads(painted(page, f"(id) => ({AS_TEXT})(({STATE})(id))", given))
+    records = {name: getattr(widget, name) for name in RECORDS if hasattr(widget, name)}
+    read = f"([id, without]) => ({AS_TEXT})(({STATE})(id, without))"
+    return json.loads(painted(page, read, [given, list(records)])) | records
 
 
 def seen(page: Page, widget) -> tuple[dict, str]:
     """Return the traits of the first widget and its picture."""
-    read = f"(id) => [({STATE})(id), ({PICTURE_AT})(0)]"
-    return tuple(painted(page, read, widget.model_id))
+    read = f"(id) => [({AS_TEXT})(({STATE})(id)), ({PICTURE_AT})(0)]"
+    traits, drawn = painted(page, read, widget.model_id)
+    return json.loads(traits), drawn
 
 
 def said(page: Page, at: int = 0) -> str:

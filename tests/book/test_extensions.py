@@ -21,6 +21,7 @@ from fontTools.ttLib import TTFont
 
 import bertviz_libraries
 import bulk_weights
+import classic_modules
 import fresh_outputs
 import katex_math
 import lean_icons
@@ -358,9 +359,7 @@ class TestLiveWidgets:
         )
         assert written == own
         text = (folder / "twin" / "twin.js").read_text(encoding="utf-8")
-        head, tail = '(self.piecesModules ??= {})["twin/twin"] = ', ";\nself.pieces?.arrived();\n"
-        source = json.loads(text.removeprefix(head).removesuffix(tail))
-        assert source == (STATIC / "twin" / "twin.js").read_text(encoding="utf-8")
+        assert text == classic_modules.script("twin/twin")
         style = (folder / "pieces.css").read_text(encoding="utf-8")
         for sheet in STATIC.rglob("*.css"):
             assert sheet.read_text(encoding="utf-8").strip() in style

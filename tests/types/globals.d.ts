@@ -1,6 +1,6 @@
 /** What the host and the modules' files share on a page. */
 interface Window {
-  piecesModules: Record<string, string>;
+  piecesModules: Record<string, { needs: string[]; text: string }>;
   piecesRecords?: Record<string, object>;
   pieces: any;
   piecesLinks: any;

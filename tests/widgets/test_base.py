@@ -11,7 +11,18 @@ from samples import NAMES, brief, example
 
 import pieces.widgets
 from axe import OF_COLOUR, violations
-from browser import A_SLIT, HURRIED, PAINTED, PICTURE_AT, painted, picture, seen, space, visible
+from browser import (
+    A_SLIT,
+    HURRIED,
+    PAINTED,
+    PICTURE_AT,
+    STATE,
+    painted,
+    picture,
+    seen,
+    space,
+    visible,
+)
 from pieces.widgets.base import (
     STATIC,
     PieceWidget,
@@ -31,8 +42,8 @@ BAD = [None, "text", -1, 0, 0.5, 1e9, True, [], [None], [[None]], [[-1, 0]], [[0
        ["a", 1], {}, {"toString": 1}, [{"toString": 1}], [[1, 2], [3]], ""]  # fmt: skip
 WORSE = ["NaN", "Infinity", "-Infinity", "undefined", "[NaN]", "[[NaN]]", "[[undefined]]", "-0"]
 # Give a living trait each of them, say which blanked the widget, and take the last one back.
-LIVE = f"""([id, trait, original]) => ({HURRIED})(async () => {{
-  const blanks = [], now = performance.now();
+LIVE = f"""([id, trait]) => ({HURRIED})(async () => {{
+  const blanks = [], now = performance.now(), original = ({STATE})(id);
   const pieces = document.querySelector(".pieces");
   // Its clock stands: after a rest, a widget may keep what was before as a ghost.
   performance.now = () => now;
@@ -164,7 +175,7 @@ class TestPython:
 @pytest.fixture(scope="module")
 def at_rest(bench, request):
     """A page with one widget, which several tests read and leave as it is."""
-    with bench.show(example(request.param), faced=True) as page:
+    with bench.show(example(request.param), faced=True, asked=True) as page:
         yield page
 
 
@@ -389,9 +400,9 @@ class TestBadState:
     def test_a_live_value_never_blanks_it(self, bench, name):
         widget = brief(name)
         with bench.show(widget, height=A_SLIT) as page:
-            original, good = seen(page, widget)
+            good = picture(page)
             for trait in traits_of(name):
-                assert page.evaluate(LIVE, [widget.model_id, trait, original]) == []
+                assert page.evaluate(LIVE, [widget.model_id, trait]) == []
                 stands(page)
                 if picture(page) != good:
                     page.wait_for_timeout(500)  # a picture may keep its room until it rests

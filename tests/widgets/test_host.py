@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from browser import PAINTED, PATIENCE, opened, picture, put, state
+from classic_modules import classic
 from pieces import masks
 from pieces.attention import masked_softmax
 from pieces.scores import scaled_dot
@@ -67,10 +68,11 @@ def slowly(bench, head, tail):
         server.server_close()
 
 
-SLOW = """<script>(self.piecesModules ??= {})["slow/slow"] = `export default { render: async ({ el }) => {
+SLOW = """export default { render: async ({ el }) => {
   await new Promise((done) => { window.draw = done; });
   el.innerHTML = "<p>Here</p>";
-} }`; self.pieces?.arrived();</script>"""
+} };"""
+SLOW = f"<script>{classic([('slow/slow', SLOW)])}</script>"
 
 
 class TestPatience:
@@ -352,13 +354,16 @@ class TestModel:
             assert picture(page) == before
 
     def test_each_module_is_made_once(self, bench):
-        init = """window.made = [];
-          const make = URL.createObjectURL.bind(URL);
-          URL.createObjectURL = (blob) => { window.made.push(blob.size); return make(blob); };"""
+        counted = """window.made = [];
+          window.piecesModules = new Proxy({}, { set(all, name, module) {
+            const text = `(take) => {window.made.push("${name}"); return (${module.text})(take); }`;
+            all[name] = { ...module, text };
+            return true;
+          } });"""
         widgets = [MaskExplorer(T=4), MaskExplorer(T=5), question(), question("More?")]
-        with bench.show(*widgets, init=init) as page:
-            modules = page.evaluate("Object.keys(window.piecesModules).length")
-            assert len(page.evaluate("window.made")) == modules
+        with bench.show(*widgets, init=counted) as page:
+            modules = page.evaluate("Object.keys(window.piecesModules)")
+            assert sorted(page.evaluate("window.made")) == sorted(modules)
 
 
 class TestNoHole:

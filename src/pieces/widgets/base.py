@@ -73,7 +73,8 @@ def inlined(name: str, read: Callable[[str], str] = source_of) -> str:
     return IMPORT.sub(as_data_url, read(name))
 
 
-def needed(name: str, read: Callable[[str], str] = source_of) -> list[str]:
+@functools.cache
+def needed(name: str, read: Callable[[str], str] = source_of) -> tuple[str, ...]:
     """Return the modules that a module is made of, each once and after what it imports."""
     found: list[str] = []
 
@@ -84,7 +85,7 @@ def needed(name: str, read: Callable[[str], str] = source_of) -> list[str]:
             found.append(module)
 
     look(name)
-    return found
+    return tuple(found)
 
 
 @functools.cache

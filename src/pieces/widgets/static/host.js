@@ -2,7 +2,8 @@
  * Brings the book's widgets alive on a static page, with no kernel and no server.
  *
  * A classic script, because browsers refuse module scripts from a file system.
- * Every module of the widgets comes as a classic script too, that leaves its source in piecesModules.
+ * Every module of the widgets comes as a classic script too (_ext/classic_modules.py), which leaves in
+ * piecesModules what it needs and the text of a function that makes it.
  * All load while the page is parsed, in any order; a place is drawn as soon as it and its modules are there.
  * A widget stands in the page as
  *   <div class="pieces-live" data-widget="name" data-module="name/name" data-model="id">
@@ -11,31 +12,24 @@
  */
 (() => {
   "use strict";
-  const sources = (window.piecesModules ??= {});
-  const urls = new Map();
+  const modules = (window.piecesModules ??= {});
+  const made = new Map();
   const models = new Map();
   const records = new Map();
   const home = /** @type {HTMLScriptElement} */ (document.currentScript)?.src || document.baseURI;
-  const DEPENDENCY = /(\bfrom\s+)"(\.\.?\/[\w./]+)\.js"/g;
-  /** The name of a module that another imports: "../kit/dom" from "twin/flat" is "kit/dom".
-   *  @param {string} path @param {string} from */
-  const named = (path, from) => new URL(path, `file:///${from}`).pathname.slice(1);
 
-  /** The address of a module, its imports included; each is made once. */
-  function address(name) {
-    if (!urls.has(name)) {
-      if (!(name in sources)) throw new Error(`The module ${name} is not on this page.`);
-      const text = sources[name].replace(DEPENDENCY, (_, head, path) => (
-        `${head}"${address(named(path, name))}"`));
-      const traced = `${text}\n//# sourceURL=pieces/${name}.js`; // how an error names it
-      urls.set(name, URL.createObjectURL(new Blob([traced], { type: "text/javascript" })));
+  /** A module, what it imports included; each is made once. @param {string} name */
+  function take(name) {
+    if (!made.has(name)) {
+      if (!(name in modules)) throw new Error(`The module ${name} is not on this page.`);
+      const text = `${modules[name].text}\n//# sourceURL=pieces/${name}.js`; // how an error names it
+      made.set(name, (0, eval)(text)(take));
     }
-    return urls.get(name);
+    return made.get(name);
   }
 
-  /** Whether a module and all that it imports have arrived. */
-  const arrived = (name) => name in sources
-    && [...sources[name].matchAll(DEPENDENCY)].every(([, , path]) => arrived(named(path, name)));
+  /** Whether a module and all that it imports have arrived. @param {string} name @returns {boolean} */
+  const arrived = (name) => name in modules && modules[name].needs.every(arrived);
 
   /** Put binary traits back: a list of { path, data (base64) } into the state. */
   function restore(state, buffers) {
@@ -175,7 +169,7 @@
     place.dataset.state = "loading";
     try {
       const model = await modelOf(place);
-      const { default: widget } = await import(address(place.dataset.module));
+      const { default: widget } = take(place.dataset.module);
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);
