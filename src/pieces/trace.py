@@ -8,7 +8,7 @@ The parts of the package store nothing on themselves; what happens inside is see
     trace.calls("layers.0.attention.core")           # every call, first to last
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
@@ -70,10 +70,11 @@ def record(model: nn.Module, outputs: Sequence[Selector] = ()) -> Iterator[Trace
     A selector is a module type, or a dotted name in which * stands for one part ("layers.*.norm").
     """
     _refuse_compiled(model)
-    chosen = {name for selector in outputs for name in _find(model, selector)}
+    modules = dict(model.named_modules())
+    chosen = {name for selector in outputs for name in _find(modules, selector)}
     trace = Trace()
     with ExitStack() as hooks:
-        for name, module in model.named_modules():
+        for name, module in modules.items():
             is_core = isinstance(module, AttentionCore)
             if is_core:
                 hook = module.register_forward_pre_hook(_ask_for_weights, with_kwargs=True)
@@ -92,23 +93,26 @@ def _refuse_compiled(model: nn.Module) -> None:
         require(not compiled, "model", seen, "must not be compiled", remedy)
 
 
-def _find(model: nn.Module, selector: Selector) -> list[str]:
+def _find(modules: dict[str, nn.Module], selector: Selector) -> list[str]:
     """Names of the modules that a selector means."""
-    modules = dict(model.named_modules())
     if isinstance(selector, type):
         found = [name for name, module in modules.items() if isinstance(module, selector)]
     else:
         require_instance("outputs", selector, str, "pass a name, a pattern 'layers.*' or a class")
-        found = [name for name in modules if _matches(name, selector)]
+        found = [selector] if selector in modules else _matching(modules, selector)
     if not found:
         refuse("outputs", selector, "must find a module", f"choose from {list(modules)}")
     return found
 
 
-def _matches(name: str, pattern: str) -> bool:
+def _matching(modules: Iterable[str], pattern: str) -> list[str]:
     """Part by part, so that "layers.*" means the layers and not all that is inside them."""
-    parts, patterns = name.split("."), pattern.split(".")
-    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+    patterns, split = pattern.split("."), {name: name.split(".") for name in modules}
+    return [
+        name
+        for name, parts in split.items()
+        if len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+    ]
 
 
 def _ask_for_weights(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from browser import PAINTED, state
+from browser import state
 
 # Keep what each canvas was told since it was last wiped, in the canvas's own pixels.
 RECORD = """(() => {
@@ -169,20 +169,25 @@ COMPARED = []  # the heat maps that the check in progress has compared, for thei
 def check(page, widget, at=0):
     """Compare everything that a widget shows with torch."""
     from samples import beside, folder  # what it finds uses the readers above
-    from told import same_cells, same_views
+    from told import same_cells, same_views, tables
 
-    page.evaluate(PAINTED)
     root = page.locator(".pieces").nth(at)
     name = type(widget).__name__
     COMPARED.clear()
     getattr(beside(name, "expected"), folder(name))(root, state(page, widget))
-    same_cells(root, COMPARED)
-    same_views(root)
+    listed = tables(root)
+    same_cells(root, COMPARED, listed)
+    same_views(root, listed)
+
+
+def ask(place, reader, given=None):
+    """Return what a function reads of an element that is there: `evaluate` takes three calls for it."""
+    return place.evaluate_all(f"([node], given) => ({reader})(node, given)", given)
 
 
 def read_out(place, reader):
     """Return what a reader finds, as one JSON text: Playwright takes thousands of values apart."""
-    return json.loads(place.evaluate(f"(node) => JSON.stringify(({reader})(node))"))
+    return json.loads(ask(place, f"(node) => JSON.stringify(({reader})(node))"))
 
 
 # 0.25, −3.2·10⁻⁸, 12,345; one that is only grouped has no decimals.
@@ -394,7 +399,7 @@ def same_bars(root, names, series, before=None):
     """
     from told import same_listed
 
-    rows = root.evaluate(BARS)
+    rows = ask(root, BARS)
     right([row["name"] for row in rows] == list(names), "bars: other names")
     same_listed(root, list(names), [list(map(float, values)) for values, *_ in series])
     for c, (values, top, signed, digits) in enumerate(series):
@@ -419,7 +424,7 @@ def same_bars(root, names, series, before=None):
 
 def same_plane(root, query, keys, weights, names, span=3.3, size=240):
     """Compare the plane: x to the right, y upwards, a line from the query as wide as the weight."""
-    drawn = root.locator(".p-plane").evaluate(PLANE)
+    drawn = ask(root.locator(".p-plane"), PLANE)
     place = lambda v: 0.5 + max(-span, min(span, v)) / span * (0.5 - 10 / size)  # noqa: E731
     at = lambda point: (place(point[0]), place(-point[1]))  # noqa: E731
     close = lambda a, b: max(abs(x - y) for x, y in zip(a, b, strict=True)) < 0.006  # noqa: E731
@@ -477,7 +482,7 @@ def same_ground(root, weights_at, edge=3.6, size=200):
 
 def same_balance(root, values, weights, output, unit, digits=1):
     """Compare the balance: weights as areas at their values, resting on the average."""
-    drawn = root.locator(".p-balance").evaluate(BALANCE)
+    drawn = ask(root.locator(".p-balance"), BALANCE)
     low, high = min(values), max(values)
     at = lambda v: 22 + (v - low) / (high - low) * (drawn["width"] - 44)  # noqa: E731
     right(len(drawn["loads"]) == len(values), "the balance: other loads")
@@ -492,7 +497,7 @@ def same_balance(root, values, weights, output, unit, digits=1):
 
 def same_table(root, selector, wanted, digits):
     """Compare the numbers of a table with lists of values, row by row."""
-    rows = root.locator(selector).evaluate(TABLE)[1:]
+    rows = ask(root.locator(selector), TABLE)[1:]
     right(len(rows) == len(wanted), f"{len(rows)} rows in the table")
     for (name, *texts), (want, *values) in zip(rows, wanted, strict=True):
         right(name == want, f"the table's row {name!r} should be {want!r}")

@@ -3,7 +3,7 @@
 import math
 import re
 
-from oracle import TABLE, number, read_out, right, says
+from oracle import TABLE, ask, number, read_out, right, says
 
 TABLES = f"""(node) => [...node.closest(".pieces").querySelectorAll(".p-tables table")].map((table) =>
   [table.caption.textContent, ({TABLE})(table)])"""
@@ -35,9 +35,10 @@ def close(text, value):
     return says(text.replace(",", ""), value, len(plain[1] or "") if plain else 4)
 
 
-def same_cells(root, compared):
+def same_cells(root, compared, listed):
     """Tips and tables of the heat maps that have been compared."""
-    listed = tables(root)
+    asked = [(one[0], some_of(one[0])) for one in compared if one[5] is not False]
+    told = iter(pointed(root, asked))
     for drawn, values, open_, rows, columns, tip, states in compared:
         T, S = drawn.shape
         down, across = (
@@ -45,7 +46,7 @@ def same_cells(root, compared):
         )
         names = [[n or str(at) for at, n in enumerate(list_, 1)] for list_ in (down, across)]
         if tip is not False:
-            same_tips(root, drawn, values, open_, names, tip)
+            same_tips(next(told), drawn, values, open_, names, tip)
         mine = [rows for caption, rows in listed if caption == drawn.caption]
         if mine and T * S <= MOST:
             same_whole(drawn, values, open_, names, mine[0], states)
@@ -90,12 +91,12 @@ VIEWS = """(root) => {
 }"""
 
 
-def same_views(root):
+def same_views(root, listed):
     """The open tables of parts of a whole, and of curves: their heads, and the numbers below each."""
-    listed = dict(tables(root))
+    listed = dict(listed)
     if not listed:
         return
-    views = root.evaluate(VIEWS)
+    views = ask(root, VIEWS)
     for caption, parts in ((one["caption"], one["parts"]) for one in views["parts"]):
         if caption in listed:
             same_parts_view(caption, listed[caption], parts)
@@ -155,18 +156,29 @@ def same_ends_view(drawn, rows):
         )
 
 
-def pointed(root, drawn, cells, also=None):
-    """Return what is told of each cell while the pointer is on it: its tip, or the text of `also`."""
-    places = [(drawn.lefts[j] + drawn.cell / 2, drawn.tops[i] + drawn.high / 2) for i, j in cells]
-    return root.evaluate(f"(root, rest) => ({TIPS})([root, ...rest])", [drawn.order, places, also])
+def pointed(root, asked, also=None):
+    """Return what is told of some cells [map, cells] while the pointer is on them: their tips, or `also`."""
+    each = [
+        [
+            drawn.order,
+            [(drawn.lefts[j] + drawn.cell / 2, drawn.tops[i] + drawn.high / 2) for i, j in cells],
+            also,
+        ]
+        for drawn, cells in asked
+    ]
+    every = f"(root, all) => all.map((rest) => ({TIPS})([root, ...rest]))"
+    return ask(root, every, each) if each else []
 
 
-def same_tips(root, drawn, values, open_, names, tip):
-    """The tip names row and column in this order, and has the number of that cell."""
+def some_of(drawn):
+    """Some cells of a heat map: three corners, and two within."""
     T, S = drawn.shape
-    cells = sorted({(0, 0), (0, S - 1), (T - 1, 0), (T // 2, S // 3), (T // 3, S // 2)})
-    told = pointed(root, drawn, cells)
-    for text, (i, j) in zip(told, cells, strict=True):
+    return sorted({(0, 0), (0, S - 1), (T - 1, 0), (T // 2, S // 3), (T // 3, S // 2)})
+
+
+def same_tips(told, drawn, values, open_, names, tip):
+    """The tip names row and column in this order, and has the number of that cell."""
+    for text, (i, j) in zip(told, some_of(drawn), strict=True):
         if tip:
             right(text == tip(i, j), f"{drawn.caption}: the tip says {text!r}, not {tip(i, j)!r}")
             continue

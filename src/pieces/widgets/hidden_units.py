@@ -37,9 +37,12 @@ class Opened(TraitType):
 
     def validate(self, obj: Any, value: Any) -> dict[str, dict[str, Any]]:
         """Return `value`, or raise `ValueError` where it says no such thing of some unit."""
-        fits = isinstance(value, dict) and all(
-            isinstance(name, str) and isinstance(unit, dict) and told(unit)
-            for name, unit in value.items()
+        fits = value == recorded() or (
+            isinstance(value, dict)
+            and all(
+                isinstance(name, str) and isinstance(unit, dict) and told(unit)
+                for name, unit in value.items()
+            )
         )
         rule = 'a dict of "layer.unit": {"size": …, "words": [[id, mean], …]}'
         require(fits, self.name, "another form", rule, "leave it out")

@@ -1,5 +1,6 @@
 """WholeModel: a trained model at work on typed text, whole; each part opens, and comes out."""
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -85,6 +86,14 @@ class Links(TraitType):
         return dict(value)
 
 
+@functools.lru_cache(maxsize=32)  # several chapters show it in the same setting
+def still_of(name: str, text: str, off: tuple[str, ...], part: str) -> str:
+    """Return the still of a model of the book; what it has no such part of is not off."""
+    trained = shared(name)
+    known = [one for one in off if one in parts(trained.model)]
+    return whole_still(trained.model, trained.task, text, known, part)
+
+
 class WholeModel(TrainedModelWidget):
     """See a whole model at work on a text: play it, open its parts, pull them out.
 
@@ -162,7 +171,4 @@ class WholeModel(TrainedModelWidget):
         """Return the last words' columns, the opened part marked; "" for a model of your own."""
         if self.model_name not in self.models:
             return ""
-        trained = shared(self.model_name)
-        names = parts(trained.model)
-        off = [name for name in self.off if name in names]
-        return whole_still(trained.model, trained.task, self.text, off, self.part)
+        return still_of(self.model_name, self.text, tuple(self.off), self.part)

@@ -4,7 +4,7 @@ import re
 
 import torch
 from charted import fixed
-from oracle import maps, number, right, same_bars, same_map, says
+from oracle import ask, maps, number, right, same_bars, same_map, says
 from told import same_listed
 
 from pieces import feedforward
@@ -54,7 +54,7 @@ def activations(root, s):
 
 def curves(root, s):
     """Every curve at every point of its path, the dots at the cursor, the key, the sentence."""
-    seen = root.evaluate(CURVES)
+    seen = ask(root, CURVES)
     wanted = [(FUNCTIONS[n], ROLES[n], n, False) for n in s["functions"]]
     over = "GELU by tanh"  # lies on GELU, so both are seen only if it is dashed
     if s["slopes"]:

@@ -5,7 +5,7 @@ import functools
 import re
 
 import torch
-from oracle import maps, right, same_map, says
+from oracle import ask, maps, right, same_map, says
 
 from pieces import trained
 from pieces.tasks.grammar import ADJECTIVES, ARTICLES, NOUNS, TIMES, VERBS
@@ -21,7 +21,7 @@ def alignment(root, s):
         right(not root.locator(".p-pane:visible").count(), "a picture of nothing")
         return
     on = min(s["word"], T) - 1 if s["word"] else None
-    drawn = root.locator(".p-bridge").evaluate(BRIDGE)
+    drawn = ask(root.locator(".p-bridge"), BRIDGE)
     right(drawn["left"] == characters and drawn["right"] == words, "other words are shown")
     chosen = [[on]] if on is not None else [[]]
     right([drawn["chosen"]] == chosen, f"word {drawn['chosen']} is marked, not {on}")

@@ -4,7 +4,7 @@ import re
 
 import torch
 from by_torch import read
-from oracle import maps, right, same_bars, same_map
+from oracle import ask, maps, right, same_bars, same_map
 from told import same_voice, tables
 from twins import build
 from twins import vocabulary as words_of
@@ -88,7 +88,7 @@ def sentence(s, words, vocabulary, token, after, before, losses):
 def same_tiles(root, s, weights, ids, token, losses):
     """Each head's tile: its map, its name and note, whether it is on and shown, what it costs."""
     L, H, T, _ = weights.shape
-    tiles = root.evaluate(TILES)
+    tiles = ask(root, TILES)
     right(len(tiles) == L * H, f"{len(tiles)} tiles")
     for n, tile in enumerate(tiles):
         layer, head = divmod(n, H)
@@ -122,7 +122,7 @@ def same_tiles(root, s, weights, ids, token, losses):
 def same_story(root, words, token, row):
     """The words, and the arcs of the one that is followed."""
     right(root.locator(".p-chip").all_inner_texts() == words, "other words")
-    drawn = {key: (query, width) for query, key, width in root.evaluate(ARCS)}
+    drawn = {key: (query, width) for query, key, width in ask(root, ARCS)}
     seen = {j for j in range(token + 1) if float(row[j]) >= 0.02}
     right(set(drawn) == seen, f"arcs to {sorted(drawn)}, not {sorted(seen)}")
     for key, (query, width) in drawn.items():

@@ -5,7 +5,7 @@ import re
 
 import torch
 from by_torch import matrices
-from oracle import apart, maps, number, right, same_map, says
+from oracle import apart, ask, maps, number, right, same_map, says
 
 from pieces import masks
 
@@ -62,7 +62,7 @@ def attention_steps(root, s):
 
 def in_order(root, step, names):
     """A × B = C from left to right; on a narrow page B stands above C, so that they share columns."""
-    on = {CAPTIONS.get(text, text): (x, y) for text, x, y in root.evaluate(SCREEN)}
+    on = {CAPTIONS.get(text, text): (x, y) for text, x, y in ask(root, SCREEN)}
     signs = {4: ["÷ √3 ="], 5: ["softmax →"]}.get(step, ["×", "="])
     right(set(on) == {*names, *signs}, on)
     first, *_, made = names

@@ -9,7 +9,7 @@ from statistics import median
 
 import torch
 from charted import CURVES, same_curve, values
-from oracle import right, says
+from oracle import ask, right, says
 from told import tables
 
 from pieces.tasks import Stories
@@ -88,7 +88,7 @@ def beyond_length(root, s):
     seeds = {run["seed"] for run in record("extrapolation")["runs"]}
     told = [f"of about {round(size / 1000)},000 weights, {len(seeds)} seeds each" for size in sizes]
     right(any(one in note for one in told), note)
-    chart = root.locator("svg.p-chart").evaluate(CURVES)
+    chart = ask(root.locator("svg.p-chart"), CURVES)
     curves = {name: runs(name, s["what"], s["factor"]) for name in drawn}
     number = lambda x, n: math.nan if x is None or n > at else x  # noqa: E731
     xs = range(16, 257, 16)

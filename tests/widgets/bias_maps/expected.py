@@ -2,7 +2,7 @@
 
 import torch
 from charted import CHARTS, same_chart, same_words, written
-from oracle import maps, right, same_bars, same_map
+from oracle import ask, maps, right, same_bars, same_map
 
 from pieces.positions import ALiBi, alibi_slopes, t5_bucket
 
@@ -25,7 +25,7 @@ def bias_maps(root, s):
              digits=1 if alibi else 0, signed=alibi)  # fmt: skip
     kind = "bias" if alibi else "bucket"
     right(drawn.caption == f"{kind.title()} of each query and key", drawn.caption)
-    row, *others = root.evaluate(CHARTS)
+    row, *others = ask(root, CHARTS)
     keys = range(1, (T if both else i) + 1)
     digits = 3 if alibi else 0
     if len(keys) > 1:

@@ -2,7 +2,7 @@
 
 import math
 
-from oracle import right
+from oracle import ask, right
 from told import tables
 
 BYTES = {"float32": 4, "float16": 2, "int8": 1, "int4": 0.5}
@@ -168,7 +168,7 @@ def same_legend(shown, s):
 
 def cache_meter(root, s):
     """Bars, facts, arithmetic, sentence, table, and what Python reads."""
-    s, shown = fitted(s), root.evaluate(SHOWN)
+    s, shown = fitted(s), ask(root, SHOWN)
     costs = {scheme: counted(scheme, s) for scheme in NAMES}
     notes = {"full": f"G = H = {s['n_heads']}", "grouped": f"G = {s['G']}", "single": "G = 1",
              "window": f"w = {s['window']:,}, G = {s['G']}",

@@ -5,7 +5,7 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 
 import torch
-from oracle import right
+from oracle import ask, right
 
 from pieces.models.mistral import MistralConfig, mistral
 from pieces.models.qwen2 import Qwen2Config, qwen2
@@ -163,7 +163,7 @@ def same_work(lines, parts, total, config):
 
 def config_calculator(root, s):
     """Bars, formulas, tiles, sentence, fields, and what Python reads."""
-    config, shown = config_of(s), root.evaluate(SHOWN)
+    config, shown = config_of(s), ask(root, SHOWN)
     parts, total, products = counted(config)
     name = next((n for n, of in known().items() if of == config), "")
     counts, kept = shown["panes"]

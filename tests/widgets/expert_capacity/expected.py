@@ -5,7 +5,7 @@ import re
 
 import torch
 from drawn_numbers import gaussian
-from oracle import right, says
+from oracle import ask, right, says
 from told import tables
 
 from pieces.moe import load_balancing_loss, within_capacity
@@ -56,7 +56,7 @@ def routed(s):
 
 def expert_capacity(root, s):
     """Each column with its two parts, its number and its tip; both lines; key, sentence, table."""
-    seen = root.evaluate(SHOWN)
+    seen = ask(root, SHOWN)
     load, dropped, capacity, without, loss = routed(s)
     E, visits = s["n_experts"], s["n_tokens"] * s["k"]
     right(s["load"] == load and s["dropped"] == dropped, f"Python reads {s['load']}, not {load}")

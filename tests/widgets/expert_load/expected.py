@@ -4,7 +4,7 @@ import re
 import statistics
 
 import torch
-from oracle import number, right, same_bars, says
+from oracle import ask, number, right, same_bars, says
 
 from pieces.book.measured import record_of
 
@@ -39,7 +39,7 @@ def runs_of(s, balance):
 
 def expert_load(root, s):
     """Every share, the line of the room, the curves of all seeds, and the sentence."""
-    seen = root.evaluate(LOADS)
+    seen = ask(root, LOADS)
     experts, point, layer = int(s["setting"].split()[0]), round(s["step"] / 8), s["layer"] - 1
     right(seen["heads"][1:] == list(WEIGHTS), seen["heads"])
     right(seen["film"] == f"step {8 * point}", seen["film"])

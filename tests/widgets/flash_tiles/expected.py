@@ -5,7 +5,7 @@ import re
 
 import torch
 from charted import fixed
-from oracle import number, right, says
+from oracle import ask, number, right, says
 from told import tables
 
 from pieces import masks
@@ -116,7 +116,7 @@ def names(s, n):
 
 def flash_tiles(root, s):
     """Board, rows, arithmetic, sentence, bars, table, and what Python reads."""
-    w, shown = world(s), root.evaluate(SHOWN)
+    w, shown = world(s), ask(root, SHOWN)
     queries, keys = names(s, len(w["Q"])), names(s, len(w["K"]))
     keys = [*keys[:-1], f"{keys[-1]} × 3"] if s["late"] else keys
     right(shown["keys"] == keys, shown["keys"])

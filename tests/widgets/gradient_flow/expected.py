@@ -7,7 +7,7 @@ import re
 
 import torch
 from drawn_numbers import gaussian
-from oracle import number, right
+from oracle import ask, number, right
 
 from pieces.norms import rms, rms_norm
 from pieces.residual import PostNorm, PreNorm, Residual
@@ -119,7 +119,7 @@ def says(text, value):
 
 def gradient_flow(root, s):
     """The stack, the lamps, the curves, the arithmetic, the sentence, and what Python reads."""
-    seen = root.evaluate(SHOWN)
+    seen = ask(root, SHOWN)
     forward, backward = flow_of(s)
     for name, wanted in (("forward", forward), ("backward", backward)):
         got = s[name]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import torch
 from drawn_numbers import gaussian
-from oracle import TABLE, apart, right, says
+from oracle import TABLE, apart, ask, right, says
 
 from pieces.attention import attention
 
@@ -90,7 +90,7 @@ def corner(index, shape):
 
 def head_splitter(root, s):
     """The blocks, their frames, colours and rings, the shape, the code, the key, the sentence."""
-    seen = root.evaluate(SHOWN)
+    seen = ask(root, SHOWN)
     step, (B, T, H, K) = s["step"], sizes(s)
     D, code = H * K, [line for line, *_ in seen["lines"]]
     made, where = numbers(code, s), places(code, s)

@@ -4,7 +4,7 @@ import functools
 import re
 
 import torch
-from oracle import right, same_bars, says
+from oracle import ask, right, same_bars, says
 from told import tables
 from twins import build
 from twins import vocabulary as words_of
@@ -70,7 +70,7 @@ def hidden_units(root, s):
     """Words and their values, both bars and their ghosts, slider, product, buttons, sentence."""
     model, vocabulary = shipped(s["model_name"])
     layer, unit, held = s["layer"], s["unit"], s["held"]
-    chips = root.evaluate(CHIPS)
+    chips = ask(root, CHIPS)
     ids = [vocabulary.index(chip["word"]) for chip in chips]
     typed = [w.lower() for w in re.findall(r"[\w-]+|[^\s\w]", s["text"])]
     right([vocabulary[i].lower() for i in ids] == typed, "other words are read")

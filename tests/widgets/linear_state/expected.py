@@ -5,7 +5,7 @@ import re
 import torch
 from charted import CURVES, same_curve
 from drawn_numbers import gaussian
-from oracle import maps, right, same_bars, same_map, says
+from oracle import ask, maps, right, same_bars, same_map, says
 
 from pieces.attention import linear_attention
 
@@ -84,7 +84,7 @@ def many(n, word):
 
 def linear_state(root, s):
     """Maps, bars, curve, names, sentence, note, and what Python reads."""
-    shown = root.evaluate(SHOWN)
+    shown = ask(root, SHOWN)
     pairs, loose, over = read(s)
     size, step = s["size"], min(s["step"], len(pairs))
     memory = Memory(pairs[:step], size)
@@ -139,7 +139,7 @@ def same_curves(root, shown, known, step):
     if not known:
         right(not root.locator("svg.p-chart").is_visible(), "a curve of nothing")
         return
-    chart = root.locator("svg.p-chart").evaluate(CURVES)
+    chart = ask(root.locator("svg.p-chart"), CURVES)
     right([c["name"] for c in chart["curves"]] == ["attention", "linear attention"], chart["names"])
     xs = list(range(1, len(known) + 1))
     for which, curve in enumerate(chart["curves"]):

@@ -5,7 +5,7 @@ from functools import cache
 
 import torch
 from drawn_numbers import gaussian
-from oracle import maps, right, same_map
+from oracle import ask, maps, right, same_map
 from told import pointed, same_voice
 
 from pieces import masks
@@ -166,7 +166,8 @@ def same_reasons(root, drawn, s, names, mask, plain, weights):
     """Each look pointed at is told: its share, how far ahead it leaks, or which rule hides it."""
     T = s["T"]
     cells = [(i, j) for i in (T - 1, T // 2, 1) for j in range(T)]
-    for (i, j), said in zip(cells, pointed(root, drawn, cells, ".p-look"), strict=True):
+    (told,) = pointed(root, [(drawn, cells)], ".p-look")
+    for (i, j), said in zip(cells, told, strict=True):
         key = "itself" if i == j else f"“{names[j]}”"
         ahead = f"{j - i} word{'s' * (j - i != 1)} ahead"
         if mask[i, j] and not plain[i, j] and pads_of(s)[j]:
@@ -252,7 +253,7 @@ def same_stack(root, drawn, s, mask, plain, names, titled):
 
 def same_arcs(root, s, names, weights, leaks):
     """The words, and an arc for each look: as thick as its weight, bright for the chosen word."""
-    drawn = root.locator(".p-arc-stage").evaluate(ARCS)
+    drawn = ask(root.locator(".p-arc-stage"), ARCS)
     right(drawn["words"] == names, f"the words are {drawn['words']}")
     chosen = s["token"] - 1
     wanted = {(i, j) for i, j in weights.nonzero().tolist() if i == chosen}

@@ -4,7 +4,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
 from by_torch import shapes_only
-from oracle import right
+from oracle import ask, right
 
 from pieces.zoo import MODEL_TABLE, OUR_MODELS, build, count_parameters
 
@@ -271,7 +271,7 @@ def lines_of(name, words):
 
 def model_table(root, s):
     """Every row and its bar or every year, the two that are compared, and the sentence."""
-    seen, names = root.evaluate(SHOWN), rows_of(s)
+    seen, names = ask(root, SHOWN), rows_of(s)
     right(seen["tab"] == s["view"], f"the tab {seen['tab']}")
     way = f"Press a column to sort by it, {PRESSES}" if s["view"] == "table" else f"Press {PRESSES}"
     right(seen["note"].endswith(f"DeepNorm. {way}"), f"the note: {seen['note']}")

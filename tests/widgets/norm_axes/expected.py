@@ -4,7 +4,7 @@ import math
 import re
 
 import torch
-from oracle import maps, number, right, same_map, says
+from oracle import ask, maps, number, right, same_map, says
 from told import same_listed
 
 from pieces.norms import BatchNorm, LayerNorm, RMSNorm
@@ -79,7 +79,7 @@ def norm_axes(root, s):
     was = None if before is None else normed(s, before, gain, shift)
     moved = torch.zeros(X.shape, dtype=torch.bool) if was is None else (was - Y).abs() > 1e-3
     inside, at = group(s, X), (s["row"] - 1, s["column"] - 1)
-    seen = root.evaluate(SHOWN)
+    seen = ask(root, SHOWN)
     words = s["words"] if len(s["words"]) == len(X) else []
     tables(root, s, X, Y, moved, inside, at, words, before, was)
     cubes(seen, s, inside, moved, at)
@@ -113,7 +113,7 @@ def tables(root, s, X, Y, moved, inside, at, words, before, past):
     frame = {"column": at[1]} if s["kind"] == "batch" else {"frame": (rows[0], rows[-1])}
     was = [None, None] if before is None else [before.tolist(), past.tolist()]
     same_map(first, X.tolist(), digits=1, rows=words, marks=[at], ghost=was[0], **frame)
-    narrow = root.evaluate("(one) => one.querySelector('.p-panes').clientWidth < 608")
+    narrow = ask(root, "(one) => one.querySelector('.p-panes').clientWidth < 608")
     marks = [*map(tuple, moved.nonzero().tolist())]
     marks += [] if moved[at] else [at]  # a ring tells more than a frame
     same_map(second, Y.tolist(), rows=[] if narrow else words, marks=marks, ghost=was[1])

@@ -6,7 +6,7 @@ import re
 import statistics
 
 import torch
-from oracle import NUMBER, right, says
+from oracle import NUMBER, ask, right, says
 
 from pieces.book import measured
 from pieces.norms import layer_norm
@@ -186,7 +186,7 @@ def fates(losses):
 
 def norm_placement(root, s):
     """The blocks, the curves, the settings, the words, and what Python reads."""
-    drawn, racing = root.evaluate(SHOWN), s["view"] == "race"
+    drawn, racing = ask(root, SHOWN), s["view"] == "race"
     right([card["place"] for card in drawn["cards"]] == list(NAMES), "other cards")
     colours = {card["place"]: card["role"] for card in drawn["cards"]}
     right(len(set(colours.values())) == 4, "two placements of one colour")

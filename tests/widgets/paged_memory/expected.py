@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from oracle import right
+from oracle import ask, right
 from told import tables
 
 PLACES, LONGEST, STEPS = 64, 24, 60
@@ -134,7 +134,7 @@ def many(n, word):
 
 def paged_memory(root, s):
     """Both maps, the table of requests, the sentence, and what Python reads."""
-    shown = root.evaluate(SHOWN)
+    shown = ask(root, SHOWN)
     requests = [[int(x) for x in row] for row in s["requests"]]
     size = max(n for n in (1, 2, 4, 8, 16) if n <= s["block_size"])
     common = min(s["prefix"], *(row[1] for row in requests)) if s["shared"] else 0

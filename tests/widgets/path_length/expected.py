@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
-from oracle import right
+from oracle import ask, right
 from told import tables
 
 KINDS = ["Recurrent network", "Convolution", "Attention"]
@@ -89,7 +89,7 @@ def path_length(root, s):
     tokens = s["tokens"][: s["length"]]
     low, high = sorted((s["first"] - 1, s["second"] - 1))
     apart, drawn = high - low, len(tokens)
-    shown = root.evaluate(WORDS)
+    shown = ask(root, WORDS)
     right([word for word, *_ in shown] == tokens, "other words")
     spoken = [f"word {n}: {word}" for n, word in enumerate(tokens, 1)]
     right([one[-1] for one in shown] == spoken, f"{[one[-1] for one in shown]}, not {spoken}")
@@ -106,7 +106,7 @@ def path_length(root, s):
     position = int(at.split()[0])
     right(position == s["step"], f"{at}, not {s['step']}")
     right(0 <= position <= longest, at)
-    bands = root.evaluate(BANDS)
+    bands = ask(root, BANDS)
     right([band["name"] for band in bands] == KINDS, "other networks")
     for band in bands:
         x = [(n + 0.5) * band["width"] / drawn for n in range(drawn)]

@@ -5,7 +5,7 @@ import re
 
 import torch
 from charted import CHARTS, fixed, same_chart, same_words, written
-from oracle import maps, right, same_map, says
+from oracle import ask, maps, right, same_map, says
 from told import tables
 
 from pieces.positions import Sinusoidal
@@ -30,8 +30,8 @@ def position_waves(root, s):
     names = [str(n) for n in range(length)]
     same_map(first, codes.T.tolist(), rows=[str(n) for n in range(d)], columns=names, tip=False,
              frame=s["column"], column=p)  # fmt: skip
-    charts = root.evaluate(CHARTS)
-    clocks = root.evaluate(CLOCKS)
+    charts = ask(root, CHARTS)
+    clocks = ask(root, CLOCKS)
     shown = (len(charts), len(others), len(clocks))
     wanted = {"wave": (2, 0, 0), "similarity": (1, 1, 0), "shift": (0, 0, pairs)}[s["view"]]
     right(shown == wanted, f"{shown} charts, maps and clocks are shown, not {wanted}")

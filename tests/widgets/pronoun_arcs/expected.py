@@ -4,7 +4,7 @@ import re
 
 import torch
 from by_torch import read
-from oracle import right, same_bars
+from oracle import ask, right, same_bars
 from told import same_voice, tables
 from twins import build
 from twins import vocabulary as words_of
@@ -23,7 +23,7 @@ def pronoun_arcs(root, s):
     row = weights[s["layer"] - 1][s["head"] - 1][token]
     chips = root.locator(".p-chip").all_inner_texts()
     right(chips == words, chips)
-    drawn = {key: (query, width) for query, key, width in root.evaluate(ARCS)}
+    drawn = {key: (query, width) for query, key, width in ask(root, ARCS)}
     seen = {j for j in range(T) if float(row[j]) >= 0.02}
     right(set(drawn) == seen, f"arcs to {sorted(drawn)}, not {sorted(seen)}")
     for key, (query, width) in drawn.items():

@@ -6,7 +6,7 @@ import re
 import torch
 from charted import CURVES, same_curve, values
 from drawn_numbers import gaussian
-from oracle import number, right, same_bars, says
+from oracle import ask, number, right, same_bars, says
 
 from pieces.positions import (
     DynamicNTK,
@@ -146,7 +146,7 @@ def same_clock(drawn, query, key, known, name):
 
 def rotary_clock(root, s):
     """The words, the clocks, what is open below them, the sentence, what Python reads."""
-    seen = root.evaluate(SHOWN)
+    seen = ask(root, SHOWN)
     words, skip = s["tokens"], s["skip"]
     half = (len(words) + 1) // 2
     places = [n + skip * (n >= half) for n in range(len(words))]
@@ -229,7 +229,7 @@ def angles(root, s, seen, said, d, thetas, plain):
 
 def score(root, s, seen, said, d, thetas, plain):
     """The curves over the distance, with the reader's own marked."""
-    chart = root.locator(".p-panel[data-view=score] svg.p-chart").evaluate(CURVES)
+    chart = ask(root.locator(".p-panel[data-view=score] svg.p-chart"), CURVES)
     until = max(64, d)
     random, ones, built = score_curves(s, until)
     drawn = {(c["name"], c["kind"]): c for c in chart["curves"]}
@@ -265,7 +265,7 @@ def pairs(root, s, seen, said, d, thetas, plain):
     right([arc[:3] for arc in seen["arcs"]] == wanted, f"arcs {seen['arcs']}")
     for a, b, _, x, y in seen["arcs"]:
         near([x, y], [middles[a], middles[b]], f"the arc of {a}")
-    chart = root.locator(".p-panel[data-view=pairs] svg.p-chart").evaluate(CURVES)
+    chart = ask(root.locator(".p-panel[data-view=pairs] svg.p-chart"), CURVES)
     shift = torch.arange(65)
     found = scores(*draws()[0], shift + d, shift, thetas, 1.0, layout)
     same_curve(chart, chart["curves"][0], shift, found)

@@ -14,7 +14,7 @@ def both_on(page):
     page.was = {"i": 7, "j": 3}
     for _ in range(2):
         page.locator("[data-grip=both]").press("ArrowRight")
-        page.wait_for_timeout(600)  # two changes, not one drag
+        page.wait_for_timeout(800)  # two changes, not one drag
 
 
 # A widget, and what a reader does with it.

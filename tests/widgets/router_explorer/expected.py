@@ -7,7 +7,7 @@ import re
 from contextlib import ExitStack
 
 import torch
-from oracle import right, same_bars, says
+from oracle import ask, right, same_bars, says
 from told import tables
 from twins import build
 from twins import vocabulary as words_of
@@ -72,7 +72,7 @@ def routed(model, ids, closed=(), factor=0.0):
 def router_explorer(root, s):
     """Words and experts, the way, the cards, loads and room, the sum, next words, the sentence."""
     model, vocabulary = shipped(s["model_name"])
-    seen = root.evaluate(SHOWN)
+    seen = ask(root, SHOWN)
     ids = [vocabulary.index(chip["word"]) for chip in seen["chips"]]
     typed = [w.lower() for w in re.findall(r"[\w-]+|[^\s\w]", s["text"])]
     right([vocabulary[i].lower() for i in ids] == typed, "other words are read")

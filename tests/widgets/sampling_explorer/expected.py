@@ -6,7 +6,7 @@ import re
 
 import torch
 from drawn_numbers import uniform
-from oracle import right, says
+from oracle import ask, right, says
 from told import tables
 from twins import build
 from twins import vocabulary as words_of
@@ -107,7 +107,7 @@ def same_percent(text, p, what):
 
 def sampling_explorer(root, s):
     """The story, the candidates, the draw, the distance and the cache."""
-    seen, w = root.evaluate(SEEN), next_word(s)
+    seen, w = ask(root, SEEN), next_word(s)
     number = float(uniform(s["seed"], len(s["written"]) + 1)[-1]) if s["temperature"] else None
     name, at = drawn(w, number)
     rows(seen, tables(root), s, w, at)

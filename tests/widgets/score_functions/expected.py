@@ -6,7 +6,7 @@ import re
 
 import torch
 from drawn_numbers import gaussian, uniform
-from oracle import right, same_balance, same_bars, same_ground, same_plane, same_table, says
+from oracle import ask, right, same_balance, same_bars, same_ground, same_plane, same_table, says
 
 from browser import PAINTED
 from pieces import measures, scores
@@ -121,7 +121,7 @@ GHOSTS = """(root) => [[...root.querySelectorAll(".p-bar s")].map((one) =>
 def same_before(root, s, raw, values):
     """What stood before the reader's change, where a picture says what: weights and average."""
     was = getattr(root.page, "was", None)
-    bars, rest, width = root.evaluate(GHOSTS)
+    bars, rest, width = ask(root, GHOSTS)
     if not was:
         return
     weights = (raw / was["temperature"]).softmax(-1)
@@ -166,7 +166,7 @@ def on_the_curve(root, s, chosen):
         ".map((l) => Number(l.getAttribute('x1')))]"
     )
     right(2 ** cursor[0] == s["K"], f"the cursor stands at {2 ** cursor[0]}")
-    width = root.locator(".p-chart").evaluate("(svg) => svg.viewBox.baseVal.width")
+    width = ask(root.locator(".p-chart"), "(svg) => svg.viewBox.baseVal.width")
     right(abs(cursor[1] - (50 + math.log2(s["K"]) / 10 * (width - 64))) < 0.6, "you are elsewhere")
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import torch
 from by_torch import matrices
 from charted import fixed
-from oracle import apart, right, says
+from oracle import apart, ask, right, says
 from told import tables
 
 CELLS = """(root) => [...root.querySelectorAll(".p-shuffled li, .p-mean")].map((row) => ({
@@ -48,7 +48,7 @@ def shuffle_tokens(root, s):
 
 def same_cells(root, s, m, order, moved, names):
     """Colours, what a changed cell was, what a row says, and the table view."""
-    seen = root.evaluate(CELLS)
+    seen = ask(root, CELLS)
     X = torch.tensor(s["X"], dtype=torch.float64)[order]
     was = m["output"][order]
     shades = {}

@@ -5,7 +5,7 @@ import functools
 import re
 
 import torch
-from oracle import maps, right, same_map, says
+from oracle import ask, maps, right, same_map, says
 from told import same_listed, tables
 
 from pieces import beam_search as searches
@@ -173,7 +173,7 @@ def logged(text, total):
 
 def translation_stepper(root, s):
     """Everything that is drawn, in the order of the page, and what Python reads."""
-    seen, task = root.evaluate(SEEN), exact()[1]
+    seen, task = ask(root, SEEN), exact()[1]
     name = task.vocabulary
     characters = reads(s["text"])
     if not characters:

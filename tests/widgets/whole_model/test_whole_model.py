@@ -410,13 +410,14 @@ def test_a_press_is_told_in_one_sentence_and_over_soon(bench):
     widget = WholeModel(text="This is the story of Lily. She had")
     with recorded(bench, widget) as page:
         moving(page)
+        page.clock.install()
         button = page.get_by_role("button", name="Say the next word")
         button.click()
         assert said(page).startswith("The model drew “two”, which had 21\u00a0%. Its column rises.")
         assert said(page).endswith(
             "The 9 columns before it are kept as they were: that is the cache."
         )
-        page.wait_for_function("document.querySelector('.p-say').innerText.includes('best guess')")
+        page.clock.run_for(6000)
         assert state(page, widget)["step"] == 0
         assert said(page).startswith("The model drew “two”, which had 21\u00a0%. After “two”")
         check(page, widget)
@@ -440,10 +441,11 @@ def test_a_hand_at_the_player_ends_the_rise(bench):
     widget = WholeModel(text=SHORT)
     with recorded(bench, widget) as page:
         moving(page)
+        page.clock.install()
         page.get_by_role("button", name="Say the next word").click()
         page.wait_for_function("document.querySelector('.p-player input').value >= 2")
         page.locator(".p-player input").press("Home")
-        page.wait_for_timeout(1500)
+        page.clock.run_for(6000)
         assert state(page, widget)["step"] == 1
         assert "The text is 10 words" in said(page)
 

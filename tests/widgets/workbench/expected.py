@@ -8,7 +8,7 @@ import statistics
 
 from by_torch import shapes_only
 from charted import CHARTS, place
-from oracle import number, right, says
+from oracle import ask, number, right, says
 from told import tables
 from torch import nn
 
@@ -475,7 +475,7 @@ def powers(ticks):
 
 def same_signals(root, shown, s, state):
     """The two curves are what Python reads (a test holds that to torch), and the ghost of before."""
-    (drawn,) = root.evaluate(CHARTS)
+    (drawn,) = ask(root, CHARTS)
     up, down = state["forward"], state["backward"]
     layers = min(12, s["n_layers"])
     right(len(up) == len(down) == 2 * layers + 1, f"{len(up)} sizes of {layers} layers")
@@ -499,7 +499,7 @@ def same_signals(root, shown, s, state):
 
 def workbench(root, s):
     """Drawing, code, bars, numbers, steps, signals, variants, marks, and what Python reads."""
-    shown, is_ = root.evaluate(SHOWN), used(s)
+    shown, is_ = ask(root, SHOWN), used(s)
     counts, operations = counts_of(is_), operations_of(is_)
     right(shown["code"].strip() == s["code"].strip(), "the code shown is not the code read")
     built, mask = run(s["code"])
