@@ -10,6 +10,7 @@ from told import tables
 from pieces.inside import lens, votes
 from widgets.whole_model.spoken import PURPOSES, called, capital, fits, shares, sizes
 
+OPENS = "Units that open widest at the followed word"  # the table view's caption
 SEEN = """(root) => {
   const text = (node) => node?.textContent ?? null;
   return { title: text(root.querySelector(".w-open-title")), what: text(root.querySelector(".w-what")),
@@ -261,7 +262,9 @@ def of_units(drawn, charts, s, state):
     framed["marks"] = own_cell(chart)
     names = [str(n + 1) for n in order.tolist()]
     same_map(chart, units[:, order].tolist(), rows=words, columns=names, digits=0, **framed)
-    for _, (head, *listed) in [one for one in drawn["views"] if one[0] == "unit"]:
+    mine = [one for one in drawn["views"] if one[0] == OPENS]
+    right(mine or not drawn["views"], "the table view has no units")
+    for _, (head, *listed) in mine:
         right(head[1:] == names, f"units {head} in the table")
         for row, own in zip(listed, units[:, order].tolist(), strict=True):
             right(

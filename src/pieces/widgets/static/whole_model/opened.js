@@ -72,7 +72,7 @@ export function opened(view, { model, measured, links, close, touched }) {
     queries: map("queries", say.queries, "query", say.number, true),
     keys: map("keys", say.keys, "key", say.number, true, answering),
     outputs: map("outputs", say.outputs, "output", say.number, true),
-    units: map("units", say.unit, "output", say.unit, true),
+    units: map("units", say.open, "output", say.unit, true),
     experts: map("experts", say.shares, "weight", say.expert, false),
     votes: heatmap(view, { caption: say.rows, role: "output", signed: true, rowAxis: say.row,
       columnAxis: say.word, selection: picked, ...touch("votes"), digits: 1 }),

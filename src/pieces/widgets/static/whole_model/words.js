@@ -170,6 +170,7 @@ export const WORDS = {
     chapter: (n) => `Chapter ${n}`, signs: " In colour: above 0. In grey: below 0.",
     weights: "Weights: each row is a word that looks", queries: "Queries", keys: "Keys", outputs: "Outputs",
     looks: "looks at", word: "word", number: "number", unit: "unit", expert: "expert", row: "part",
+    open: "Units that open widest at the followed word",
     widest: (n, word) => `The ${n} units that open widest at ${quote(word)}`,
     shares: "What share of each word goes to each expert",
     rows: "What each part adds to the score of a word (the small numbers in the picture)",
