@@ -6,6 +6,7 @@ The readers (`Map`, `bars`, `plane`, …) know pictures, not widgets, and take w
 """
 
 import json
+import math
 import re
 from bisect import bisect_left
 from contextlib import contextmanager
@@ -217,6 +218,18 @@ def says(text, value, digits):
     coarse = abs(value) * 0.06 if "·" in text else 0
     twin = 2e-6 * max(1.0, abs(value))  # the page computes in other steps than torch
     return abs(got - value) <= 0.5001 * 10**-digits + coarse + twin
+
+
+def percent(p):
+    """A share as the kit writes it."""
+    if 0.995 < p < 1 or 0 < p < 0.005:
+        return ">\u00a099\u00a0%" if p > 0.5 else "<\u00a01\u00a0%"
+    return f"{math.floor(100 * p + 0.5)}\u00a0%"
+
+
+def shares(p):
+    """How a share may be written: float32 and float64 part where it is all but 1, or a half."""
+    return {percent(min(1.0, max(0.0, float(p) + by))) for by in (-1e-6, 0, 1e-6)}
 
 
 def rgb(colour):

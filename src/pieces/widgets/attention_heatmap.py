@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pieces.trained import shared
-from pieces.widgets.trained_model import ModelName, TrainedModelWidget
+from pieces.widgets.trained_model import READ, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Cells, Count, Result, Text
 
 MODELS = ("stories_attention", "stories_llama", "stories_moe")
@@ -45,9 +45,9 @@ class AttentionHeatmap(TrainedModelWidget):
     text = Text(TEXT)
     layer = Count(1, 1, 32)
     head = Count(1, 0, 64)
-    token = Count(0, 0, 64)
+    token = Count(0, 0, READ)
     off = Cells()
-    tried = Count(0, 0, 64)
+    tried = Count(0, 0, READ)
     next_words = Result()
     looks = Result()
     losses = Result()

@@ -11,7 +11,7 @@ from traitlets import TraitType, default
 from pieces.book import measured
 from pieces.checks import require
 from pieces.tasks import Task
-from pieces.widgets.trained_model import OWN, ModelName, TrainedModelWidget
+from pieces.widgets.trained_model import OWN, READ, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Count, Real, Result, Switch, Text
 
 MODELS = ("stories_llama",)
@@ -89,7 +89,7 @@ class HiddenUnits(TrainedModelWidget):
     text = Text(TEXT)
     layer = Count(3, 1, 32)
     unit = Count(147, 1, 16_384)
-    token = Count(0, 0, 64)
+    token = Count(0, 0, READ)
     held = Switch(False)
     value = Real(0.0, -1000.0, 1000.0)
     opened = Opened()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pieces.widgets.trained_model import ModelName, TrainedModelWidget
+from pieces.widgets.trained_model import READ, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Count, Result, Text, Words
 
 MODELS = ("stories_llama", "stories_attention", "stories_moe")
@@ -44,7 +44,7 @@ class PronounArcs(TrainedModelWidget):
     layer = Count(1, 1, 32)
     head = Count(1, 1, 64)
     others = Words(("your", "my"), most=6)
-    token = Count(0, 0, 64)
+    token = Count(0, 0, READ)
     looks = Result()
     next_words = Result()
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pieces.widgets.sampling_explorer import World
-from pieces.widgets.trained_model import ModelName, TrainedModelWidget
+from pieces.widgets.trained_model import READ, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Cells, Count, Real, Result, Text
 
 MODELS = ("stories_moe",)
@@ -49,7 +49,7 @@ class RouterExplorer(TrainedModelWidget):
     model_name = ModelName(MODELS[0], MODELS)
     text = Text(TEXT)
     layer = Count(1, 1, 32)
-    token = Count(0, 0, 64)
+    token = Count(0, 0, READ)
     closed = Cells()
     capacity = Real(0.0, 0.0, 3.0)
     experts = Result()

@@ -25,6 +25,7 @@ CALLED = {  # in a sentence
     "aligner": "the aligner",
     OWN: "a model of your own",
 }
+READ = 48  # words of a text, in the widgets that draw each of them
 MOST = 32_000_000  # bytes; a page holds and computes no more with pleasure
 
 

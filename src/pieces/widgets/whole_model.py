@@ -14,7 +14,7 @@ from pieces.widgets.hidden_units import Opened, recorded
 from pieces.widgets.sampling_explorer import World
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Choice, Count, Result, Text
-from pieces.widgets.whole_still import whole_still
+from pieces.widgets.whole_still import MOST, whole_still
 
 MODELS = ("stories_llama", "stories_moe", "stories_attention")
 TEXT = "This is the story of Lily. She had a red ball. One day, she took the"
@@ -132,7 +132,7 @@ class WholeModel(TrainedModelWidget):
 
     model_name = ModelName(MODELS[0], MODELS)
     text = Text(TEXT)
-    word = Count(0, 0, 64)
+    word = Count(0, 0, MOST)
     off = Parts()
     part = Part()
     target = Text("", 40)

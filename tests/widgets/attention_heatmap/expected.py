@@ -4,7 +4,7 @@ import re
 
 import torch
 from by_torch import read
-from oracle import ask, maps, right, same_bars, same_map
+from oracle import ask, maps, percent, right, same_bars, same_map
 from told import same_voice, tables
 from twins import build
 from twins import vocabulary as words_of
@@ -31,13 +31,6 @@ KINDS = {
     "induction": "what followed last time",
     "copy": "the same word before",
 }
-
-
-def percent(p):
-    """Return a share as the page prints it: in whole per cent, neither all nor nothing."""
-    if 0.995 < p < 1:
-        return ">\xa099\xa0%"
-    return "<\xa01\xa0%" if 0 < p < 0.005 else f"{int(100 * p + 0.5)}\xa0%"
 
 
 def likeness(weights, ids):

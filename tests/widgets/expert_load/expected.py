@@ -4,7 +4,7 @@ import re
 import statistics
 
 import torch
-from oracle import ask, number, right, same_bars, says
+from oracle import ask, right, same_bars, says, shares
 
 from pieces.book.measured import record_of
 
@@ -82,7 +82,7 @@ def said(say, s, loads, lost):
         return
     right(say.startswith(f"Step {s['step']}, layer {s['layer']}. "), say)
     told = re.findall(
-        r"([^.]+(?:0\.\d+)?): expert (\d+) gets (<? ?\d+) % of the visits, and (<? ?\d+) % of all",
+        r"([^.]+(?:0\.\d+)?): expert (\d+) gets ([<>]?\s?\d+\s%) of the visits, and ([<>]?\s?\d+\s%) of all",
         say,
     )
     right(len(told) == 3, say)
@@ -91,5 +91,5 @@ def said(say, s, loads, lost):
         right(named.strip() == name, f"{named}, not {name}: {say}")
     for (_, expert, share, gone), load, drop in zip(told, loads, lost, strict=True):
         right(load[int(expert) - 1] == max(load), say)
-        right(abs(number(share.strip("< ")) - 100 * max(load)) <= 0.51, say)
-        right(abs(number(gone.strip("< ")) - 100 * drop) <= (1 if "<" in gone else 0.51), say)
+        right(share in shares(max(load)), say)
+        right(gone in shares(drop), say)

@@ -6,7 +6,7 @@ import math
 import re
 
 import torch
-from oracle import read_out, right, says
+from oracle import read_out, right, says, shares
 from told import tables
 from twins import build
 from twins import vocabulary as words_of
@@ -14,7 +14,7 @@ from twins import vocabulary as words_of
 from pieces import trained
 from pieces.inside import inside, lens, votes
 from pieces.switches import parts
-from widgets.whole_model.spoken import WORTH, all_losses, at_rest, called, of_parts, played, shares
+from widgets.whole_model.spoken import WORTH, all_losses, at_rest, called, of_parts, played
 from widgets.whole_model.sums import opened
 
 MOST = 40

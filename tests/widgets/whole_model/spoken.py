@@ -5,7 +5,7 @@ import math
 import re
 
 import torch
-from oracle import NUMBER, right, says
+from oracle import NUMBER, right, says, shares
 
 from pieces.inside import inside
 from pieces.switches import parts
@@ -25,18 +25,6 @@ PURPOSES = {
 
 # Parts that add to the column: what is lost without one of them is tried.
 WORTH = re.compile(r"\.(head|expert)\.\d+$|\.(attention|feed_forward)$")
-
-
-def percent(p):
-    """A share as the kit writes it."""
-    if 0.995 < p < 1 or 0 < p < 0.005:
-        return ">\u00a099\u00a0%" if p > 0.5 else "<\u00a01\u00a0%"
-    return f"{math.floor(100 * p + 0.5)}\u00a0%"
-
-
-def shares(p):
-    """How a share may be written: float32 and float64 part where it is all but 1, or a half."""
-    return {percent(min(1.0, max(0.0, float(p) + by))) for by in (-1e-6, 0, 1e-6)}
 
 
 def sizes(value):

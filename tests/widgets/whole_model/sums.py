@@ -4,11 +4,11 @@ import math
 import re
 
 import torch
-from oracle import maps, read_out, right, same_map, says
+from oracle import maps, read_out, right, same_map, says, shares
 from told import tables
 
 from pieces.inside import lens, votes
-from widgets.whole_model.spoken import PURPOSES, called, capital, fits, shares, sizes
+from widgets.whole_model.spoken import PURPOSES, called, capital, fits, sizes
 
 OPENS = "Units that open widest at the followed word"  # the table view's caption
 SEEN = """(root) => {

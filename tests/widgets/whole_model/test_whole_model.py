@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack
 
 import pytest
-from oracle import check, recorded
+from oracle import check, percent, recorded
 from trials import trials
 from twins import build, vocabulary
 
@@ -13,7 +13,6 @@ from pieces.switches import parts
 from pieces.trained import load
 from pieces.widgets import WholeModel
 from widgets.whole_model.expected import inner, read, shipped
-from widgets.whole_model.spoken import percent
 
 TestOracle = trials(__file__)
 

@@ -1,7 +1,7 @@
 /** AttentionHeatmap: where every head of a trained model looks, and what the model loses without it. */
 import { arcs } from "../kit/arcs.js";
-import { bars, button, chance, count, frame, guard, h, heatmap, live, percent, report, select, setter,
-  text } from "../kit/kit.js";
+import { bars, button, chance, count, frame, guard, h, heatmap, limits, live, percent, report, select,
+  setter, text } from "../kit/kit.js";
 import { headTiles } from "./head_tiles.js";
 import { loadModel, rowOf } from "../twin/model.js";
 import { once } from "../twin/memo.js";
@@ -11,7 +11,6 @@ import { followedWord } from "../kit/followed.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
 
-const MOST = 48; // words that are read
 const NAMED = 0.6; // the share of its weight from which a head is named
 const NEEDED = 0.05; // what a guess must lose without a head, to hang on it
 const ROWS = 6;
@@ -98,8 +97,8 @@ async function render({ model: traits, el }) {
   const { vocabulary, layers, heads: perLayer } = model;
   const view = frame(el, { title: WORDS.title, name: "attention-heatmap" });
   const selection = createSelection();
-  const now = usedTraits(traits, model, reader(model, MOST));
-  const set = setter(traits);
+  const now = usedTraits(traits, model, reader(model, limits(traits, "token").high));
+  const put = setter(traits);
   /** What the head trials found stays while the words do: a run for each head is dear. */
   const trial = once((ids, t) => costs(model, now().reading, t));
   const followed = followedWord(view, traits, selection, () => now().reading.ids.length);
@@ -110,11 +109,11 @@ async function render({ model: traits, el }) {
   const field = typedText(view, typing, model, WORDS);
   const story = arcs(view, { caption: WORDS.story, selection, faint: 2 });
   const tiles = headTiles({
-    layers, heads: perLayer, say: WORDS, show: (l, n) => set({ layer: l + 1, head: n + 1 }),
+    layers, heads: perLayer, say: WORDS, show: (l, n) => put({ layer: l + 1, head: n + 1 }),
     turn(l, n) {
       const { off } = now();
       const others = off.filter(([a, b]) => a !== l + 1 || b !== n + 1);
-      set({ off: others.length < off.length ? others : [...off, [l + 1, n + 1]] });
+      put({ off: others.length < off.length ? others : [...off, [l + 1, n + 1]] });
     },
   });
   const next = bars(view, { caption: WORDS.next, nameTitle: WORDS.word,
@@ -131,7 +130,7 @@ async function render({ model: traits, el }) {
   };
   select(view, which, "layer.head", { label: WORDS.shown, options });
   const ask = button(view, { label: WORDS.each, press() {
-    set({ off: [], tried: followed.at() + 1 });
+    put({ off: [], tried: followed.at() + 1 });
   } });
   view.controls.before(field.box);
   next.pane.append(view.sentence);

@@ -2,13 +2,11 @@
 import { arithmetic } from "../kit/arithmetic.js";
 import { choice, count, frame, ghost, guard, h, legend, live, real, report, select, setter,
   slider } from "../kit/kit.js";
-import { short } from "../kit/parts.js";
+import { giga, inBytes, short, whole } from "../kit/parts.js";
+import { divisors } from "../kit/scales.js";
 import { cacheRows } from "./cache_rows.js";
 import { BYTES, PRESETS, SCHEMES, cost, held, kept } from "./cache_sizes.js";
 
-const whole = (x) => Math.round(x).toLocaleString("en");
-const giga = (x) => short(x).replace(" B", " G");
-const inBytes = (x) => `${giga(x)}${x < 999.5 ? " " : ""}B`;
 const gigabytes = (x) => `${whole(x * 10) === whole(Math.round(x) * 10) ? whole(x) : x.toFixed(1)} GB`;
 
 const WORDS = {
@@ -65,7 +63,6 @@ const STOPS = {
   memory: [4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 141, 160, 192, 320, 640, 1280, 2000],
   bandwidth: [10, 25, 50, 100, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 4000, 5000, 8000, 16000, 20000],
 };
-const divisors = (n) => Array.from({ length: n }, (_, i) => i + 1).filter((i) => n % i === 0);
 
 /** What the reader wishes, each number in its own range. */
 function wished(model) {

@@ -1,19 +1,15 @@
 /** A LLaMA by its sizes: parameters by part, what it takes to run and to train it, how fast it can write. */
 import { arithmetic } from "../kit/arithmetic.js";
 import { exact, stops } from "../kit/exact.js";
-import { choice, count, frame, guard, h, limits, live, percent, real, report, select, setter,
-  toggle,
-} from "../kit/kit.js";
+import { beforeControl, choice, count, frame, guard, h, limits, live, percent, real, report, select, setter,
+  toggle } from "../kit/kit.js";
 import { pasteField } from "./pasted.js";
 import {
   BYTES, PARTS, PRESETS, bytesRead, cacheBytes, countParameters, fitted, memory, operations, reach,
 } from "./llama_sizes.js";
-import { parts, short } from "../kit/parts.js";
+import { giga, inBytes, parts, short, whole } from "../kit/parts.js";
+import { divisors } from "../kit/scales.js";
 
-const whole = (x) => Math.round(x).toLocaleString("en");
-/** 14.3 G: for bytes and operations, of which billions are not counted. */
-const giga = (x) => short(x).replace(" B", " G");
-const inBytes = (x) => `${giga(x)}${x < 999.5 ? " " : ""}B`;
 const tokens = (n) => `${n} token${n === "1" ? "" : "s"}`;
 const biased = (s, inner, last) => (s.bias ? inner : "") + (s.out_bias ? last : "");
 
@@ -78,7 +74,6 @@ const ROLES = { embedding: "query", attention: "weight", "feed-forward": "value"
 const RUN = ["max_seq_len", "window", "length", "batch"];
 const DTYPES = Object.keys(BYTES);
 
-const divisors = (n) => Array.from({ length: n }, (_, i) => i + 1).filter((i) => n % i === 0);
 
 /** What the reader wishes: each number in its own range, whatever the others say. */
 function wished(model) {
@@ -165,14 +160,9 @@ function render({ model, el }) {
   /** @type {number|null} */
   let followed = null;
   let now = read(model);
-  let [last, turned] = [sizesOf(now), ""];
-  /** The sizes before this control was first turned: those before a preset, or before another control. */
-  function before() {
-    const changed = SIZES.filter((name) => last[name] !== now[name]).join();
-    const was = changed && (changed !== turned || changed.includes(",")) ? last : model.get("before");
-    if (changed) [last, turned] = [sizesOf(now), changed];
-    return was && SIZES.every((name) => was[name] === now[name]) ? null : was;
-  }
+  const turned = beforeControl(SIZES, sizesOf(now));
+  const before = () => turned(sizesOf(now), model.get("before"),
+    (one, other) => SIZES.every((name) => one[name] === other[name]));
   const lines = (s) => {
     const counts = countParameters(s);
     const line = (name) => {

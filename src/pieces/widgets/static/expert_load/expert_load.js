@@ -1,5 +1,5 @@
 /** ExpertLoad: training runs we measured, played: how many words each expert gets, by its balance loss. */
-import { bars, choice, count, format, frame, guard, h, limits, live, real, report, setter,
+import { bars, choice, count, format, frame, guard, h, limits, live, percent, real, report, setter,
   slider } from "../kit/kit.js";
 import { chart } from "../kit/charts.js";
 import { player } from "../kit/player.js";
@@ -7,7 +7,6 @@ import { tabs } from "../kit/tabs.js";
 
 const WEIGHTS = ["0", "0.01", "0.1"];
 const ROLES = { 0: "score", 0.01: "key", 0.1: "output" };
-const percent = (p) => (p > 0 && p < 0.005 ? "< 1 %" : `${Math.round(100 * p)} %`);
 const WORDS = {
   title: "Who gets the words?", film: "the training", at: (n) => `step ${n}`,
   traits: { setting: "experts, and visits per word", layer: "layer", seed: "seed" },

@@ -4,7 +4,7 @@ import {
   choice, count, format, frame, guard, h, legend, live, numbers, report, select, setter, slider, toggle,
   words as wordsOf,
 } from "../kit/kit.js";
-import { parts } from "../kit/parts.js";
+import { parts, whole } from "../kit/parts.js";
 import { player } from "../kit/player.js";
 import { keptRows } from "./kept_rows.js";
 import { rowLines } from "./row_lines.js";
@@ -13,7 +13,6 @@ import { after, score, seen } from "./tiled.js";
 
 const MOST = 12;
 const LONGER = 3; // times: what `late` does to the last key
-const whole = (x) => Math.round(x).toLocaleString("en");
 const WORDS = {
   title: "A softmax that never sees the whole row", rows: "queries in a block", columns: "keys in a block",
   mask: "mask", none: "none", causal: "causal", late: "a long last key",

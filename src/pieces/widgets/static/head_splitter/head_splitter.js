@@ -75,13 +75,13 @@ export function computed({ B, T, H, K, D, silenced }) {
 
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "head-splitter" });
-  const set = setter(model);
+  const put = setter(model);
   const colour = { state: 1, axis: 2 };
   const before = blocks(view, { caption: WORDS.queries, colour });
   const after = blocks(view, { caption: WORDS.outputs, colour, strides: false }); // the kernel chooses them
   const film = player(view, {
     label: WORDS.steps, states: 7, tween: 1000, dwell: 900, into: h("div"), name: (n) => String(n + 1),
-    show: (at) => place(at), rest: (n) => { if (now && n !== now.step) set({ step: n }); },
+    show: (at) => place(at), rest: (n) => { if (now && n !== now.step) put({ step: n }); },
   });
   const shape = Array.from({ length: 7 }, () => h("span", { class: "p-line-shape" }));
   const lines = WORDS.lines.map((line, n) =>

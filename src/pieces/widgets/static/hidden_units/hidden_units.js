@@ -2,7 +2,7 @@
  * HiddenUnits: one hidden unit of a trained model at every word of a text, and what follows when it
  * is held.
  */
-import { bars, button, chance, count, format, frame, guard, h, live, percent, real, report, select,
+import { bars, button, chance, count, format, frame, guard, h, limits, live, percent, real, report, select,
   setter, slider, text } from "../kit/kit.js";
 import { activations } from "../twin/flat.js";
 import { once, textReader } from "../twin/memo.js";
@@ -14,7 +14,6 @@ import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
 import { short, unitWords } from "./unit_words.js";
 
-const MOST = 48; // words that are read
 const ROWS = 6;
 const WIDEST = 5; // units that are offered for a word
 const WORDS = {
@@ -45,12 +44,12 @@ const WORDS = {
 };
 
 /** Reads a text with and without the unit held; what was computed stays while nothing changes. */
-function reader(model) {
+function reader(model, most) {
   const width = model.config.d_ff;
   const place = (l, part) => `stack.blocks.${l}.feed_forward.${part}`;
   const keep = Array.from({ length: model.layers },
     (_, l) => ["gate", "up", "dropout"].map((part) => place(l, part))).flat();
-  const told = textReader(model, MOST);
+  const told = textReader(model, most);
   const plainly = once((ids) => model.run(ids, { keep }));
   const holding = once((ids, layer, unit, value) => model.run(ids, { clamp: [{ layer, unit, value }] }));
   return (typed, layer, unit, value) => {
@@ -70,8 +69,8 @@ async function render({ model: traits, el }) {
   const width = model.config.d_ff;
   const view = frame(el, { title: WORDS.title, name: "hidden-units" });
   const selection = createSelection();
-  const read = reader(model);
-  const set = setter(traits);
+  const read = reader(model, limits(traits, "token").high);
+  const put = setter(traits);
   /** What many stories told of a unit, null where nothing is known. */
   function known(layer, unit) {
     const { size, words } = traits.get("opened")?.[`${layer}.${unit}`] ?? {};
@@ -120,8 +119,8 @@ async function render({ model: traits, el }) {
   };
   slider(view, grip, "value", { label: WORDS.hold, min: -100, max: 100, into: hand,
     show: (share) => short((share * bound(now())) / 100) });
-  const shut = button(view, { label: WORDS.shut, press: () => set({ held: true, value: 0 }) });
-  const go = button(view, { label: WORDS.go, press: () => set({ held: false }) });
+  const shut = button(view, { label: WORDS.shut, press: () => put({ held: true, value: 0 }) });
+  const go = button(view, { label: WORDS.go, press: () => put({ held: false }) });
   hand.append(shut.box, go.box);
   // Another unit is free, whatever was done to the last one.
   const choosing = (name) => ({
@@ -149,7 +148,7 @@ async function render({ model: traits, el }) {
     widest.replaceChildren(h("span", {}, WORDS.widest(reading.words[t], layer)), ...order.map((n) =>
       h("button", { type: "button", class: "p-button", "aria-label": WORDS.take(layer, n + 1),
         "aria-pressed": String(n + 1 === unit),
-        onclick: () => set({ layer, unit: n + 1, held: false }) }, WORDS.name(layer, n + 1),
+        onclick: () => put({ layer, unit: n + 1, held: false }) }, WORDS.name(layer, n + 1),
           h("small", {}, ` ${short(row[n])}`))));
   }
   /** Gate times up, where there is a gate; else the bend alone. */

@@ -9,7 +9,7 @@ import { count, setter } from "./kit.js";
  * @param {() => number} length of the text, in words
  */
 export function followedWord(view, traits, selection, length) {
-  const set = setter(traits);
+  const put = setter(traits);
   const wished = () => count(traits, "token");
   const chosen = () => Math.min(wished() || length(), length()) - 1;
   /** What was marked when it was drawn: only what differs from it is a reader's choice.
@@ -17,7 +17,7 @@ export function followedWord(view, traits, selection, length) {
   let marked = null;
   view.onDispose(selection.subscribe((is, was) => {
     const { token } = selection.picked;
-    if (token !== marked) set({ token: token === null ? 0 : token + 1 }); // a second press lets go
+    if (token !== marked) put({ token: token === null ? 0 : token + 1 }); // a second press lets go
     marked = token;
     if (is.token !== was.token) view.redraw();
   }));

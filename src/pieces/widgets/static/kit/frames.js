@@ -19,6 +19,19 @@ export function changes() {
   };
 }
 
+/** What was set before this control was first turned: before a preset, or before another control.
+ *  @param {string[]} names of the settings @param {Record<string, any>} first what is set at first */
+export function beforeControl(names, first) {
+  let [last, turned] = [first, ""];
+  /** What is set now, what is kept from before; and whether two settings show the same, which leaves null. */
+  return (now, kept, alike) => {
+    const changed = names.filter((name) => last[name] !== now[name]).join();
+    const was = changed && (changed !== turned || changed.includes(",")) ? last : kept;
+    if (changed) [last, turned] = [now, changed];
+    return was && alike(was, now) ? null : was;
+  };
+}
+
 /**
  * The state before the last change, to be drawn as a ghost. Changes that follow one another quickly, as in a
  * drag, are one change: the ghost stays where it began. What is back as it was has no ghost.

@@ -8,13 +8,13 @@ import { afterRest, boundary, oncePerFrame } from "./pulse.js";
 import { fillTables } from "./tables.js";
 export { chance, choice, clamp, count, css, format, give, h, limits, mix, numbers, onTheme, parseNumber,
   percent, plain, setText, readColours, real, setter, text, words, writes } from "./dom.js";
-export { ghost, still } from "./frames.js";
+export { beforeControl, ghost, still } from "./frames.js";
 export { guard } from "./pulse.js";
 export { button, matrixEditor, numberField, select, slider, stepper, toggle } from "./controls.js";
 export { heatmap } from "./heatmap.js";
 export { bars } from "./plots.js";
 export { makeRamp } from "./ramp.js";
-export { quoted } from "./words.js";
+export { plural, quoted } from "./words.js";
 
 /**
  * The frame of a widget: controls above, panes below, a sentence, and a table view.

@@ -15,6 +15,15 @@ export function short(value) {
   return String(Number(value.toPrecision(3)));
 }
 
+/** 12,345,678 as it is, in groups. @param {number} value */
+export const whole = (value) => Math.round(value).toLocaleString("en");
+
+/** Of things that come in giga: 12.3 G. @param {number} value */
+export const giga = (value) => short(value).replace(" B", " G");
+
+/** 12.3 GB, 512 B. @param {number} value */
+export const inBytes = (value) => `${giga(value)}${value < 999.5 ? " " : ""}B`;
+
 /**
  * `draw(wholes, { top })`: the longest bar, or `top`, is the full width.
  * @param {Object} frame

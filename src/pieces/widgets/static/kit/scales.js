@@ -79,3 +79,7 @@ export function tickName(value, step) {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(
     "-", "−");
 }
+
+/** The whole numbers that divide `n`: stops of a slider. @param {number} n */
+export const divisors = (n) =>
+  Array.from({ length: n }, (_, i) => i + 1).filter((i) => n % i === 0);

@@ -2,7 +2,8 @@
  * Every word that a primitive of the kit shows, in one object: another language is another object.
  * `speak(other)` puts it in place, section by section; what it leaves out stays English.
  */
-const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+/** 1 cell, 2 cells. @param {number} n @param {string} one @param {string=} many */
+export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
 /** The first words of a list, as they were typed. */
 export const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");

@@ -1,12 +1,11 @@
 /** Pairs read into a cache that grows and a square that does not; then both are asked for a name. */
 import { chart } from "../kit/charts.js";
 import {
-  bars, count, frame, guard, h, heatmap, limits, live, report, setter, slider, text,
+  bars, count, frame, guard, h, heatmap, limits, live, plural, report, setter, slider, text,
 } from "../kit/kit.js";
 import { player } from "../kit/player.js";
 import { ask, known, pairsOf, squares } from "./memories.js";
 
-const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const [ROWS, CELL] = [5, 16]; // bars: the best matches; px of a cell
 const WORDS = {
   title: "A cache that grows, a square that stays", player: "Pairs read",
@@ -24,13 +23,13 @@ const WORDS = {
   linear: "linear attention",
   curve: "Pairs still known, of those read", read: "pairs read", right: "answered right",
   begin: "Nothing is read yet. Press Play, or step.", none: "Type a name and a word: Tom red.",
-  numbers: (n, size, cache) => `${many(n, "pair")}: the cache holds 2 × ${n} × ${size} = ${cache} numbers, `
+  numbers: (n, size, cache) => `${plural(n, "pair")}: the cache holds 2 × ${n} × ${size} = ${cache} numbers, `
     + `the square ${size} × ${size} = ${size * size}. `,
   both: (name, word) => `Asked for ${name}, both say “${word}”, which is right. `,
   one: (name, first, second, truth) => `Asked for ${name}, attention says “${first}” and linear `
     + `attention “${second}”; right is “${truth}”. `,
   wrong: (name, word, truth) => `Asked for ${name}, both say “${word}”; right is “${truth}”. `,
-  known: (n, cache, state) => `Of ${many(n, "pair")}, attention knows ${cache} and linear attention `
+  known: (n, cache, state) => `Of ${plural(n, "pair")}, attention knows ${cache} and linear attention `
     + `${state}.`,
 };
 

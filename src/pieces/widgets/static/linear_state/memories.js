@@ -1,7 +1,7 @@
 /** Pairs of words as keys and values, and two memories of them: a cache, and one square. */
 import { gaussian, inner, norm, softmax } from "../twin/twin.js";
 
-export const SHARP = 8; // what attention multiplies a cosine by
+const SHARP = 8; // what attention multiplies a cosine by
 
 /** @typedef {{name: string, thing: string, key: number[], value: number[]}} Pair */
 

@@ -1,8 +1,7 @@
 /** What MaskExplorer says: its labels, and what a mask lets through and hides. */
-import { percent } from "../kit/kit.js";
+import { percent, plural } from "../kit/kit.js";
 import { cells, inForce, later } from "./mask_kinds.js";
 
-const plural = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 const list = (all) => (all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`);
 const few = (all) => (all.length > 8 ? [...all.slice(0, 7), `${all.length - 7} more`] : all);
 export const WORDS = {

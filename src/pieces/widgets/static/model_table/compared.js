@@ -1,6 +1,6 @@
 /** Two models side by side: where their parameters are, and in what they differ. */
 import { h, setText } from "../kit/kit.js";
-import { parts, short } from "../kit/parts.js";
+import { parts, short, whole } from "../kit/parts.js";
 import { COLUMNS, SIZES } from "./models.js";
 
 export const ROLES = { embedding: "query", positions: "key", attention: "weight", "feed-forward": "value",
@@ -15,8 +15,6 @@ export const off = ({ total, size }) => {
   const percent = size ? (100 * (total - size)) / size : 0;
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(1)} %`;
 };
-
-const whole = (x) => x.toLocaleString("en");
 
 /** What is told of a model, a line each: [key, text]. */
 const lines = (one, source) => [["year", String(one.year)], ["category", one.category],

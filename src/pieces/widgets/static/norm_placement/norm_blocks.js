@@ -3,7 +3,7 @@ import { h } from "../kit/kit.js";
 
 /** What stands on the branch from below, whether a norm stands on the stream, whether the stream is scaled.
  *  @type {Record<string, {branch: string[], after: boolean, scaled: boolean}>} */
-export const SHAPES = {
+const SHAPES = {
   post: { branch: ["f"], after: true, scaled: false },
   pre: { branch: ["norm", "f"], after: false, scaled: false },
   sandwich: { branch: ["norm", "f", "norm"], after: false, scaled: false },

@@ -1,6 +1,6 @@
 /** Requests that come and go in one memory: in strips set aside, and in blocks that a table finds again. */
 import {
-  count, frame, guard, h, legend, limits, live, report, setter, slider, toggle,
+  count, frame, guard, h, legend, limits, live, plural, report, setter, slider, toggle,
 } from "../kit/kit.js";
 import { keyed } from "../kit/keyed.js";
 import { player } from "../kit/player.js";
@@ -9,21 +9,20 @@ import { PLACES, blocks, run, strips, wasteOfBlocks, wasteOfStrips } from "./mem
 
 const SIZES = [1, 2, 4, 8, 16];
 const REQUESTS = [[0, 10, 4], [0, 8, 12]];
-const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const WORDS = {
   title: "One memory, many requests", player: "Steps done", at: (n, of) => `step ${n} of ${of}`,
-  block_size: "places in a block", prefix: "same beginning", tokens: (n) => many(n, "token"),
+  block_size: "places in a block", prefix: "same beginning", tokens: (n) => plural(n, "token"),
   shared: "share it",
   strips: (longest) => `In strips of ${longest} places, one for each request`,
   paged: "In blocks, found by a table",
   letter: (id) => String.fromCharCode(65 + id), shares: "a number: how many requests share it",
-  beginning: (n, shared) => `all begin with the same ${many(n, "token")}, `
+  beginning: (n, shared) => `all begin with the same ${plural(n, "token")}, `
     + `${shared ? "full blocks shared" : "stored by each"}`,
   key: ["a token of request A, B, …", "set aside, and empty"],
-  strip: (n, inside, between) => `${many(n, "request")} at once; empty: ${inside} inside strips, `
+  strip: (n, inside, between) => `${plural(n, "request")} at once; empty: ${inside} inside strips, `
     + `${between} left over`,
-  blocks: (n, inside, free) => `${many(n, "request")} at once; empty: ${inside} inside blocks; `
-    + `${many(free, "block")} free`,
+  blocks: (n, inside, free) => `${plural(n, "request")} at once; empty: ${inside} inside blocks; `
+    + `${plural(free, "block")} free`,
   place: (at, owners, token) => `place ${at + 1}: `
     + `${!owners.length ? "free" : `${token ? "a token of" : "set aside for"} ${owners.join(", ")}`}`,
   map: (name, used) => `${name}: ${used} of ${PLACES} places hold a token`,
@@ -31,11 +30,11 @@ const WORDS = {
   none: "–", waits: "waits", done: "served", coming: "to come",
   row: (letter, tokens) => `Follow request ${letter}, ${tokens}`,
   begin: "No request has arrived yet. Press Play, or step.",
-  say: (a, b, more) => `${many(a, "request")} run${a === 1 ? "s" : ""} in strips, ${b} in blocks. ${more}`,
+  say: (a, b, more) => `${plural(a, "request")} run${a === 1 ? "s" : ""} in strips, ${b} in blocks. ${more}`,
   follow: (letter, from, table) => `${letter} has `
     + `${from < 0 ? "no strip" : `the strip from place ${from + 1}`}, and `
     + `${table.length ? `its tokens lie in blocks ${table.join(", ")}, in this order.` : "no blocks."}`,
-  through: (b, left) => `In blocks all were served after ${b} steps; in strips ${many(left, "request")} `
+  through: (b, left) => `In blocks all were served after ${b} steps; in strips ${plural(left, "request")} `
     + `${left === 1 ? "is" : "are"} left.`,
   waiting: (a, b) => `Waiting for a strip: ${a}; waiting for blocks: ${b}.`,
   back: (list) => ` No block was free, so ${list.join(" and ")} gave `

@@ -3,8 +3,8 @@
  * be another.
  */
 import { arcs } from "../kit/arcs.js";
-import { bars, chance, count, frame, guard, h, live, percent, report, setter, text,
-  words } from "../kit/kit.js";
+import { bars, chance, count, frame, guard, h, limits, live, percent, report, setter, text, words } from
+  "../kit/kit.js";
 import { loadModel, rowOf } from "../twin/model.js";
 import { likeliest, mapOf, reader } from "../twin/reading.js";
 import { createSelection } from "../kit/selection.js";
@@ -12,7 +12,6 @@ import { followedWord } from "../kit/followed.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
 
-const MOST = 48; // words that are read
 const ROWS = 3;
 const SMALL = 0.005; // less than this is not worth a line
 const WORDS = {
@@ -29,8 +28,8 @@ async function render({ model: traits, el }) {
   const { vocabulary, layers, heads } = model;
   const view = frame(el, { title: WORDS.title, name: "pronoun-arcs" });
   const selection = createSelection();
-  const read = reader(model, MOST);
-  const set = setter(traits);
+  const read = reader(model, limits(traits, "token").high);
+  const put = setter(traits);
   const now = () => {
     const reading = read(text(traits, "text"), []);
     return { reading, layer: count(traits, "layer", undefined, layers),
@@ -39,7 +38,7 @@ async function render({ model: traits, el }) {
   const followed = followedWord(view, traits, selection, () => now().reading.ids.length);
   const field = typedText(view, traits, model, WORDS);
   const story = arcs(view, { caption: WORDS.story, selection, faint: 2 });
-  const exchange = (other) => set({ text: text(traits, "text").replace(/\S+\s*$/u, other), token: 0 });
+  const exchange = (other) => put({ text: text(traits, "text").replace(/\S+\s*$/u, other), token: 0 });
   const choices = words(traits, "others").filter(Boolean).map((other) => ({ other,
     node: h("button", { type: "button", class: "p-button", "aria-pressed": "false",
       onclick: () => exchange(other) }, other) }));

@@ -12,7 +12,6 @@ import { truths } from "../stories/truth.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
 
-const MOST = 48; // words that are read
 const ROWS = 5;
 const and = (list) => (list.length < 2 ? list.join("")
   : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
@@ -107,8 +106,8 @@ async function render({ model: traits, el }) {
   const { n_experts: E, k } = model.config;
   const view = frame(el, { title: WORDS.title, name: "router-explorer" });
   const selection = createSelection();
-  const now = usedTraits(traits, model, routes(model, MOST));
-  const set = setter(traits);
+  const now = usedTraits(traits, model, routes(model, limits(traits, "token").high));
+  const put = setter(traits);
   let pointed = null; // the expert under the pointer
 
   const typing = { get: traits.get.bind(traits), save_changes: () => traits.save_changes(),
@@ -118,11 +117,11 @@ async function render({ model: traits, el }) {
   view.onDispose(story.stop);
   const label = h("figcaption", {});
   const words = h("figure", { class: "p-pane p-routed" }, label, story.box);
-  const way = ways(layers, (layer) => set({ layer }));
+  const way = ways(layers, (layer) => put({ layer }));
   const cards = expertCards({ say: WORDS, point(e) { pointed = e; view.redraw(); }, turn(e) {
     const { closed, layer } = now();
     const others = closed.filter(([l, n]) => l !== layer || n !== e + 1);
-    set({ closed: others.length < closed.length ? others : [...closed, [layer, e + 1]] });
+    put({ closed: others.length < closed.length ? others : [...closed, [layer, e + 1]] });
   } });
   const sum = h("p", { class: "p-router-sum" });
   const even = h("span", {});

@@ -64,7 +64,7 @@ async function render({ model: traits, el }) {
   const truthOf = truths(model);
   const most = Math.min(limits(traits, "written").most, model.longest); // words, those of the beginning too
   let timer = 0;
-  const set = setter(traits);
+  const put = setter(traits);
 
   /** The traits as they are used, and what follows from them. */
   function now() {
@@ -92,12 +92,12 @@ async function render({ model: traits, el }) {
 
   function pause() { clearTimeout(timer); timer = 0; view.redraw(); }
   /** Go on from a written text. @param {string[]} written @param {Object} others */
-  const put = (written, others = {}) => { pause(); set({ written, ...others }); };
+  const retell = (written, others = {}) => { pause(); put({ written, ...others }); };
   const told = ({ written }) => written.map((id) => vocabulary[id]);
   function write(word = null) {
     const state = now();
     if (!state.start.length || state.start.length + state.written.length >= most) return pause();
-    set({ written: [...told(state), word ?? vocabulary[ahead(state).one.id]] });
+    put({ written: [...told(state), word ?? vocabulary[ahead(state).one.id]] });
   }
   const run = view.guarded(() => { write(); if (timer) timer = window.setTimeout(run, PACE); });
   const playing = () => { if (timer) return pause(); timer = 1; run(); };
@@ -108,15 +108,15 @@ async function render({ model: traits, el }) {
   const field = typedText(view, typing, model, WORDS);
   const offers = WORDS.starts.filter(([, start]) => !model.encode(start).unknown.length)
     .map(([name, start]) => h("button", { type: "button", class: "p-button p-offer",
-      onclick: () => put([], { text: start }) }, name));
+      onclick: () => retell([], { text: start }) }, name));
   field.box.append(h("div", { class: "p-starts" }, ...offers));
   const story = h("p", { class: "p-story", tabindex: 0, role: "group", "aria-label": WORDS.story });
   const press = (label, onclick) => h("button", { type: "button", class: "p-button", onclick }, label);
   const play = press(WORDS.play, playing);
   const step = press(WORDS.step, () => { pause(); write(); });
-  const undo = press(WORDS.undo, () => put(told(now()).slice(0, -1)));
-  const again = press(WORDS.again, () => put([]));
-  const other = press(WORDS.other, () => set({ seed: now().seed < limits(traits, "seed").high
+  const undo = press(WORDS.undo, () => retell(told(now()).slice(0, -1)));
+  const again = press(WORDS.again, () => retell([]));
+  const other = press(WORDS.other, () => put({ seed: now().seed < limits(traits, "seed").high
     ? now().seed + 1 : limits(traits, "seed").low }));
   const hand = h("div", { class: "p-hand" }, play, step, undo, again, other);
   const next = choices(view, { say: WORDS, take: (word) => { pause(); write(word); } });
@@ -141,7 +141,7 @@ async function render({ model: traits, el }) {
   view.panes.after(cache);
   story.addEventListener("click", ({ target }) => {
     const at = /** @type {HTMLElement} */ (target).dataset?.written;
-    if (at) put(told(now()).slice(0, Number(at)));
+    if (at) retell(told(now()).slice(0, Number(at)));
   });
 
   /** The story as it is printed; a press on a written word goes back to before it. */

@@ -48,7 +48,7 @@ async function render({ model: traits, el }) {
   const selection = createSelection();
   const longest = limits(traits, "overruled").high;
   const { readable, read, greedy, beams, inside, odds, begin, end } = decoding(model, longest);
-  const set = setter(traits);
+  const put = setter(traits);
   const name = (id) => vocabulary[id];
   const said = (ids) => ids.filter((id) => id !== begin && id !== end).map(name);
 
@@ -76,12 +76,12 @@ async function render({ model: traits, el }) {
     const { overruled, step, found } = now();
     const others = overruled.filter(([place]) => place !== step + 1);
     const own = name(found.odds[step].indexOf(Math.max(...found.odds[step])));
-    set({ overruled: word === own ? others : [...others, [step + 1, word]].sort((a, b) => a[0] - b[0]),
+    put({ overruled: word === own ? others : [...others, [step + 1, word]].sort((a, b) => a[0] - b[0]),
       step: Math.min(step + 1, limits(traits, "step").high) });
   }
-  const back = (place) => set({ overruled: place === null ? []
+  const back = (place) => put({ overruled: place === null ? []
     : now().overruled.filter(([other]) => other !== place) });
-  const go = (step) => set({ step });
+  const go = (step) => put({ step });
 
   sentences(view, traits);
   select(view, traits, "search", { label: WORDS.search, options: WORDS.searches });

@@ -1,5 +1,5 @@
 /** The twin of `pieces.models.aligner`: one GRU in both directions reads, another writes and looks back. */
-import { dot, linear, softmaxInPlace, tensor } from "./flat.js";
+import { dot, linear, sigmoid, softmaxInPlace, tensor } from "./flat.js";
 import { need, projection } from "./layers.js";
 import { lookUp } from "./decoder.js";
 
@@ -7,8 +7,6 @@ import { lookUp } from "./decoder.js";
 /** @typedef {import("./layers.js").Weights} Weights */
 /** @typedef {{annotations: Float32Array, keys: Float32Array, state: Float32Array, length: number}} Remembered
  *   what was read, [S, D], and its side of the score, [S, score_dim]; the writer's state, [D] */
-
-const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 
 /**
  * One step of a gated recurrent unit (Cho et al. 2014), its gates in torch's order: reset, update, new.

@@ -2,7 +2,7 @@
 import { h, select } from "../kit/kit.js";
 import { WORDS } from "./words.js";
 
-export const BARS = ["votes", "cost"];
+const BARS = ["votes", "cost"];
 
 /** @param {{fed: boolean, experts: boolean}} model whether it has feed-forward networks, or experts */
 export function keyOf({ fed, experts }) {

@@ -1,5 +1,5 @@
 /** WholeModel: a trained model at work on typed text, whole; each part can be opened, and pulled out. */
-import { choice, count, frame, guard, h, live, report, setter, text } from "../kit/kit.js";
+import { choice, count, frame, guard, h, limits, live, report, setter, text } from "../kit/kit.js";
 import { typedText } from "../kit/typed_text.js";
 import { behind } from "../stories/prose.js";
 import { truths } from "../stories/truth.js";
@@ -22,7 +22,6 @@ import { drawnTold, restTold, stepsOf } from "./tell.js";
 import { trials } from "./trials.js";
 import { WORDS } from "./words.js";
 
-const MOST = 40; // words, a column each
 const short = (value) => value.toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−");
 
 async function render({ model: traits, el }) {
@@ -30,12 +29,12 @@ async function render({ model: traits, el }) {
   const { vocabulary, layers, heads } = model;
   const [names, strips] = [parts(model), stripsOf(model)];
   const experts = model.config.n_experts ?? 0;
-  const most = Math.min(MOST, model.longest);
+  const most = Math.min(limits(traits, "word").high, model.longest);
   const view = frame(el, { title: WORDS.title, name: "whole-model" });
   const [read, readPulled, truthOf] = [reader(model), reader(model), truths(model)];
   const links = traits.get("links") ?? {};
   const trial = trials(model, { done: () => view.redraw() });
-  const set = setter(traits);
+  const put = setter(traits);
   let hovered = /** @type {number|null} */ (null);
   let pointed = /** @type {string|null} */ (null);
   let width = 0;
@@ -62,17 +61,17 @@ async function render({ model: traits, el }) {
   const turn = (name) => {
     const { off } = now();
     const left = off.includes(name) ? off.filter((one) => one !== name) : [...off, name];
-    set({ off: left, ...(tabs.hidden ? {} : { layer: drawnLayer }) }); // where a finger is, it stays
+    put({ off: left, ...(tabs.hidden ? {} : { layer: drawnLayer }) }); // where a finger is, it stays
   };
-  const open = (name) => { inner.expect(); set({ part: name }); };
-  const close = () => { const { open: from } = now(); set({ part: "" }); back(from); };
+  const open = (name) => { inner.expect(); put({ part: name }); };
+  const close = () => { const { open: from } = now(); put({ part: "" }); back(from); };
 
   const typing = { get: traits.get.bind(traits), save_changes: () => traits.save_changes(),
     set: (name, value) => { film.quiet(); traits.set({ [name]: value, word: 0, target: "" }); } };
   const field = typedText(view, typing, model, WORDS);
-  const next = nextWords({ press: (id) => set({ target: now().target === id ? "" : vocabulary[id] }) });
+  const next = nextWords({ press: (id) => put({ target: now().target === id ? "" : vocabulary[id] }) });
   const seen = picture({ strips, layers, heads, experts, vocabulary, label: WORDS.picture,
-    press: (t) => set({ word: t + 1 === now().ids.length ? 0 : t + 1 }),
+    press: (t) => put({ word: t + 1 === now().ids.length ? 0 : t + 1 }),
     point: (t) => { if (t !== hovered) { hovered = t; view.redraw(); } } });
   const rows = partRows({ parts: names, experts: experts > 0, links, open, turn,
     point: (name) => { pointed = name; view.redraw(); } });
@@ -81,7 +80,7 @@ async function render({ model: traits, el }) {
   const stage = h("div", { class: "w-stage" }, seen.svg, side.box, rows.box);
   const tabs = h("div", { class: "p-tabs w-layers", role: "group", "aria-label": WORDS.layers },
     ...Array.from({ length: layers }, (_, l) => h("button", { type: "button", class: "p-tab",
-      onclick: () => set({ layer: l + 1 }) }, WORDS.layer(l + 1))));
+      onclick: () => put({ layer: l + 1 }) }, WORDS.layer(l + 1))));
   const keys = keyOf({ fed: strips.some((name) => name.endsWith(".feed_forward")), experts: experts > 0 });
   const body = h("div", { class: "w-body" }, tabs, stage, keys.box, inner.box,
     h("div", { class: "w-side" }, next.box, inner.sum));
@@ -91,7 +90,7 @@ async function render({ model: traits, el }) {
   const foot = h("div", { class: "w-foot" }, field.box, view.sentence, floor);
   const one = h("button", { type: "button", class: "p-button w-one", title: WORDS.chance,
     onclick: () => say() }, WORDS.one);
-  const reset = h("button", { type: "button", class: "p-button w-reset", onclick: () => set({ off: [] }) },
+  const reset = h("button", { type: "button", class: "p-button w-reset", onclick: () => put({ off: [] }) },
     WORDS.reset);
   view.controls.before(lead);
   const film = filmOf(view, { model, strips, seen, side, rows, next, stage, traits, latest: () => latest });
@@ -146,7 +145,7 @@ async function render({ model: traits, el }) {
     if (!by || !ids.length) return;
     event.preventDefault();
     const to = Math.min(ids.length, Math.max(1, (word || ids.length) + by));
-    set({ word: to === ids.length ? 0 : to });
+    put({ word: to === ids.length ? 0 : to });
   });
 
   /** @type {any} */

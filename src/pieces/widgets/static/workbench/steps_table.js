@@ -1,8 +1,7 @@
 /** The steps as a table: each row a shape, its parameters and its operations, the last row their sums. */
 import { h } from "../kit/kit.js";
-import { short } from "../kit/parts.js";
 import { steps } from "./steps.js";
-import { giga, whole } from "./words.js";
+import { giga, short, whole } from "../kit/parts.js";
 
 export function stepsTable(view, words, { point, press }) {
   const body = h("tbody", {});

@@ -1,10 +1,7 @@
 /** All words that the workbench shows. */
 import { format } from "../kit/kit.js";
-import { short } from "../kit/parts.js";
+import { giga, short, whole } from "../kit/parts.js";
 
-export const whole = (x) => Math.round(x).toLocaleString("en");
-/** 14.3 G: operations, of which billions are not counted. */
-export const giga = (x) => short(x).replace(" B", " G");
 const nats = (x) => x.toFixed(2);
 const several = (n, one, many = `${one}s`) => `${whole(n)} ${n === 1 ? one : many}`;
 const seeds = (above) => `${nats(Math.min(...above))} to ${nats(Math.max(...above))}`;

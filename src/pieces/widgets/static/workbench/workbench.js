@@ -5,19 +5,20 @@ import { KINDS, PRESETS, SIZES, SWITCHES, fitted, gated, partsOf, signature, wid
 import { PARTS, cacheNumbers, countParts, operationsByPart, reach, scoreParameters, tokenOperations,
 } from "../twin/costs.js";
 import { chart } from "../kit/charts.js";
-import { choice, count, frame, guard, h, limits, live, report, select, setter, toggle } from "../kit/kit.js";
+import { beforeControl, choice, count, frame, guard, h, limits, live, report, select, setter,
+  toggle } from "../kit/kit.js";
 import { codeBoard } from "./code_board.js";
 import { line, lines } from "./line.js";
 import { looked } from "./probe.js";
-import { parts } from "../kit/parts.js";
+import { giga, parts, whole } from "../kit/parts.js";
+import { divisors } from "../kit/scales.js";
 import { stepsTable } from "./steps_table.js";
 import { trainedBoard } from "./trained_board.js";
-import { WORDS, giga, whole } from "./words.js";
+import { WORDS } from "./words.js";
 
 const ROLES = { embedding: "query", positions: "key", attention: "weight", "feed-forward": "value",
   router: "score", norms: "residual", head: "output" };
 const ALL = [...SIZES, ...KINDS, ...SWITCHES];
-const divisors = (n) => Array.from({ length: n }, (_, i) => i + 1).filter((i) => n % i === 0);
 
 /** What the reader wishes: each part in its own range, whatever the others say. */
 const wished = (model) => /** @type {import("./bench.js").Wish} */ (Object.fromEntries([
@@ -131,15 +132,10 @@ function render({ model, el }) {
     return WORDS.lit(WORDS.parts[part], counts[part], share, ops[part]);
   }
 
-  let [last, turned] = [only(wished(model)), ""];
-  /** The parts before this control was first turned: those before a preset, or before another control. */
-  function before(wish) {
-    const changed = ALL.filter((name) => last[name] !== wish[name]).join();
-    const kept = isObject(model.get("before")) ? only(sane(model, model.get("before"))) : null;
-    const was = changed && (changed !== turned || changed.includes(",")) ? last : kept;
-    if (changed) [last, turned] = [only(wish), changed];
-    return was && signature(fitted(was)) === signature(fitted(wish)) ? null : was;
-  }
+  const turned = beforeControl(ALL, only(wished(model)));
+  const before = (wish) => turned(only(wish),
+    isObject(model.get("before")) ? only(sane(model, model.get("before"))) : null,
+    (one, other) => signature(fitted(one)) === signature(fitted(other)));
   const cacheOf = (s) => (s.mask === "full" ? null : cacheNumbers(s));
   const figures = (s) => {
     const p = partsOf(s);
