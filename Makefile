@@ -119,14 +119,16 @@ $(TSC): tests/types/package-lock.json | $(READY)
 test-package: $(READY) $(WEIGHTS) $(TSC) browser
 	$(PYTEST) -q $(BESIDE) --ignore=tests/book --ignore=tests/live
 
-# A fault tries the tests, not the widget: what changes a picture need not wait for the faults.
-test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own tests, and those of all widgets on it (NAME=MaskExplorer, FAULTS=yes for its faults too)
+# A fault tries the tests, not the widget: what changes a picture need not wait for the faults, nor
+# for the sweeps through further models.
+test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own tests, and those of all widgets on it (NAME=MaskExplorer, FAULTS=yes for its faults and sweeps too)
 	@grep -q "import $(NAME) as $(NAME)$$" src/pieces/widgets/__init__.py || \
 	  { echo "NAME=$(NAME): the name of a widget's class, such as NAME=MaskExplorer"; exit 1; }
 	@test -f "$(ROOM)/faults.yaml" || { echo "NAME=$(NAME): its faults are missing, $(ROOM)/faults.yaml"; exit 1; }
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types & types=$$!; \
 	$(PYTEST) -q $(PAIR) $(ROOM) tests/widgets/test_*.py \
-	  -k "($(NAME) or $(notdir $(ROOM)))$(if $(FAULTS),, and not test_a_fault_is_seen)"; \
+	  -k "($(NAME) or $(notdir $(ROOM)))$(if $(FAULTS),, and not test_a_fault_is_seen)" \
+	  $(if $(FAULTS),,-m "not sweep"); \
 	tests=$$?; wait $$types && exit $$tests
 
 test-notebooks: $(READY)

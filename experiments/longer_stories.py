@@ -21,9 +21,10 @@ from torch import Tensor, nn
 
 from extrapolation import surprise
 from kept import keep_run, missing
-from pieces.positions import DynamicNTK, Linear, Llama3, NTKAware, Rotary, Unscaled, YaRN
+from pieces.positions import Rotary, Unscaled
 from pieces.tasks import Stories
 from pieces.trained import load
+from rotary_scaling import scalings
 
 NAME = "stories_llama"
 ROOT = Path(__file__).parents[1]
@@ -33,13 +34,7 @@ TRAINED, LONGEST, STRETCH = 128, 512, 16
 LENGTHS = list(range(STRETCH, LONGEST + 1, STRETCH))
 SAMPLES, ROWS, ROWS_SCALED = (1, 2, 3, 4, 5), 200, 40
 SAMPLES_SCALED = SAMPLES[:3]
-SCALINGS = {
-    "linear": Linear,
-    "ntk": NTKAware,
-    "dynamic": lambda factor: DynamicNTK(factor, TRAINED),
-    "yarn": lambda factor: YaRN(factor, TRAINED),
-    "llama3": lambda factor: Llama3(factor, TRAINED),
-}
+SCALINGS = scalings(TRAINED)
 
 
 @functools.cache

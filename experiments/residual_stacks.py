@@ -11,7 +11,6 @@ what a kind is judged with; where the best stands at the edge of the grid, it is
 """
 
 import argparse
-import json
 import statistics
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from kept import keep_parts, parts_of
 from pieces.attention import CausalCore, MultiHeadAttention
 from pieces.blocks import Block, Stack
 from pieces.embeddings import TokenEmbedding
@@ -39,6 +39,7 @@ KINDS = ("skip and norm", "norm", "skip", "neither")
 LAYERS = (1, 4, 12)
 RATES = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2, 6.4e-2)
 STEPS, LAST, POINTS = 300, 10, 30
+PARTS = ("choose", "judge")
 CHOOSING, SEEDS = (100, 101), (0, 1, 2, 3, 4)
 Setting = dict[str, Any]
 
@@ -105,7 +106,7 @@ def choose(made: dict[str, Any]) -> None:
             for lr in waiting:
                 ends = [ended(line) for line in lines if line["lr"] == lr]
                 made["choose"].append(own | {"lr": lr, "seeds": list(CHOOSING), "end": ends})
-            keep(made)
+            keep_parts(made, PARTS, (RECORD, PACKAGED))
             print(own, flush=True)
 
 
@@ -134,7 +135,7 @@ def judge(made: dict[str, Any]) -> None:
             made["judge"] = [one for one in made["judge"]
                              if (one["kind"], one["layers"]) != (kind, layers)]  # fmt: skip
             made["judge"] += [line | {"at_edge": chosen["at_edge"]} for line in lines]
-            keep(made)
+            keep_parts(made, PARTS, (RECORD, PACKAGED))
             print(own, [line["curve"][-1] for line in lines], flush=True)
 
 
@@ -143,27 +144,13 @@ def kept() -> dict[str, Any]:
     about = {"name": "residual_stacks", "about": " ".join(__doc__.split()), "task": "Copy(16, 6)"}
     sizes = {"d_model": D, "n_heads": HEADS, "d_ff": 4 * D, "steps": STEPS}
     training = {"optimizer": f"Adam, betas {BETAS}", "batch_size": BATCH, **sizes}
-    old = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-    parts = {part: old.get(part, []) for part in ("choose", "judge")}
-    return about | {"training": training} | parts
-
-
-def keep(made: dict[str, Any]) -> None:
-    """Write the record, a line a run, whole or not at all."""
-    lines = {part: [json.dumps(run) for run in made[part]] for part in ("choose", "judge")}
-    head = json.dumps({k: v for k, v in made.items() if k not in lines}, indent=1)[:-2]
-    body = ",\n".join(f' "{k}": [\n  ' + ",\n  ".join(v) + "\n ]" for k, v in lines.items())
-    for place in (RECORD, PACKAGED):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = place.with_suffix(".draft")
-        draft.write_text(f"{head},\n{body}\n}}\n", encoding="utf-8")
-        draft.replace(place)
+    return about | {"training": training} | parts_of(RECORD, PARTS)
 
 
 def main() -> None:
     """Make what is missing of one part."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=("choose", "judge"))
+    parser.add_argument("part", choices=PARTS)
     part = parser.parse_args().part
     torch.set_num_threads(1)  # the matrices are small: more threads would wait for each other
     {"choose": choose, "judge": judge}[part](kept())

@@ -12,6 +12,7 @@ import argparse
 import copy
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,20 @@ from pieces.positions import DynamicNTK, Linear, Llama3, NTKAware, Rotary, Unsca
 
 RECORD = Path(__file__).parent / "records" / "rotary_scaling.json"
 FACTORS = (2, 4, 8)
-SCALINGS = {
-    "linear": Linear,
-    "ntk": NTKAware,
-    "dynamic": lambda factor: DynamicNTK(factor, TRAINED),
-    "yarn": lambda factor: YaRN(factor, TRAINED),
-    "llama3": lambda factor: Llama3(factor, TRAINED),
-}
+
+
+def scalings(trained: int) -> dict[str, Callable[[float], Unscaled]]:
+    """Each scaling of a model that was trained up to so many words, by its name."""
+    return {
+        "linear": Linear,
+        "ntk": NTKAware,
+        "dynamic": lambda factor: DynamicNTK(factor, trained),
+        "yarn": lambda factor: YaRN(factor, trained),
+        "llama3": lambda factor: Llama3(factor, trained),
+    }
+
+
+SCALINGS = scalings(TRAINED)
 
 
 def scaled(model: nn.Module, scaling: Unscaled) -> nn.Module:

@@ -17,6 +17,7 @@ from widgets.whole_model.expected import inner, read, shipped
 TestOracle = trials(__file__)
 
 MODELS = WholeModel.models
+EACH = [MODELS[0], *(pytest.param(name, marks=pytest.mark.sweep) for name in MODELS[1:])]
 SHORT = "Lily had a red ball . She took the"
 
 
@@ -207,7 +208,7 @@ class TestHands:
             page.get_by_role("button", name="Switch all on").click()
             assert state(page, widget)["off"] == []
 
-    @pytest.mark.parametrize("name", MODELS)
+    @pytest.mark.parametrize("name", EACH)
     def test_every_switch_by_its_own_button(self, bench, name):
         widget = WholeModel(model_name=name, text=SHORT)
         names = parts(load(name).model)
@@ -458,7 +459,7 @@ def test_a_part_that_changes_little_says_so(bench, off):
         assert f"Its column {moved} and would still say “the”" in said(page)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", EACH)
 def test_every_part_opens(bench, name):
     widget = WholeModel(model_name=name, text=SHORT)
     with recorded(bench, widget) as page:
