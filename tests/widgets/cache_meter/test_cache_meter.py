@@ -8,8 +8,10 @@ from trials import trials
 from browser import put, said, state
 from pieces.attention import CachedAttention, LatentAttention
 from pieces.cache import GrowingCache, RollingCache
+from pieces.models import llama, mistral, qwen2
 from pieces.positions import Rotary
 from pieces.widgets import CacheMeter
+from widgets.cache_meter.expected import MODELS
 
 TestOracle = trials(__file__)
 
@@ -24,6 +26,23 @@ TestOracle = trials(__file__)
 def test_refuses(trait, value):
     with pytest.raises(ValueError, match=trait):
         CacheMeter(**{trait: value})
+
+
+def test_the_published_models_are_those_of_the_package():
+    """All but DeepSeek-V2, which the package does not build: layers, heads, and two bytes a weight."""
+    known = llama.PRESETS | mistral.PRESETS | qwen2.PRESETS
+    build = {"mistral": mistral.mistral, "qwen2": qwen2.qwen2}
+    for name, (n_layers, n_heads, n_kv_heads, head_dim, weights, active) in MODELS.items():
+        if name == "deepseek-v2":
+            continue
+        config = known.get(name) or known[f"{name}-v0.1"]
+        own = (config.n_layers, config.n_heads, config.n_kv_heads or config.n_heads)
+        assert own == (n_layers, n_heads, n_kv_heads), name
+        assert config.d_model // config.n_heads == head_dim
+        with torch.device("meta"):
+            model = build.get(name.split("-")[0], llama.llama)(config)
+        counted = 2 * sum(weight.numel() for weight in model.parameters()) / 1e9
+        assert weights == active == pytest.approx(counted, rel=0.005), f"{name}: {counted}"
 
 
 def test_more_context_bursts_the_bar_and_fewer_heads_mend_it(bench):
