@@ -2,6 +2,7 @@
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 from notebook_form import ROOT
@@ -27,6 +28,8 @@ PLACES = {
     r"tests/.*": "its tests",
     r"experiments/.*": "the experiment",
 }
+# The widgets that ask, by the answers that they take.
+ANSWERED = {"predict_number": int | float, "fill_mask": list}
 KINDS = {".py", ".js", ".css", ".ipynb", ".toml", ".yaml", ".md", ".svg"}
 UNSEEN = {"__pycache__", "_build", "node_modules"}
 
@@ -70,7 +73,17 @@ def shown_in(name: str) -> list[Path]:
     widget = re.compile(rf"\b{''.join(part.title() for part in name.split('_'))}\(")
     pages = [ROOT / "index.md", *sorted((ROOT / "chapters").rglob("*.ipynb"))]
     shown = [page for page in pages if widget.search(page.read_text(encoding="utf-8"))]
-    return [page.relative_to(ROOT) for page in shown]
+    asking = [page for page in pages if page not in shown and asks(page, name)]
+    return [page.relative_to(ROOT) for page in sorted([*shown, *asking])]
+
+
+def asks(page: Path, widget: str) -> bool:
+    """Return whether a chapter asks by this widget: `ask` chooses it by the answer."""
+    questions = ROOT / "src/pieces/book/questions" / f"{page.stem}.toml"
+    if widget not in ANSWERED or not questions.is_file():
+        return False
+    found = tomllib.loads(questions.read_text(encoding="utf-8")).values()
+    return any(isinstance(one["answer"], ANSWERED[widget]) for one in found)
 
 
 def measuring(record: str) -> list[str]:

@@ -34,6 +34,14 @@ def test_a_widget_s_rooms():
     assert "chapters/05_causal_attention.ipynb" not in rows
 
 
+def test_who_asks_stands_with_the_questions():
+    _, numbers = answer("PredictNumber")
+    assert numbers["src/pieces/book/questions/15_llama.toml"] == "the questions of that chapter"
+    _, masks = answer("FillMask")
+    assert masks["chapters/05_causal_attention.ipynb"] == "shows it"
+    assert "chapters/15_llama.ipynb" not in masks
+
+
 @pytest.mark.parametrize("asked", ["12", "12_positional_encoding"])
 def test_a_chapter_s_rooms(asked):
     _, rows = answer(asked)
