@@ -9,8 +9,7 @@ from pieces.models.llama import LlamaConfig
 from pieces.models.mistral import MistralConfig
 from pieces.models.qwen2 import Qwen2Config
 from pieces.widgets.base import PieceWidget
-from pieces.widgets.position_waves import Even
-from pieces.widgets.traits import Choice, Count, Real, Result, Switch
+from pieces.widgets.traits import Choice, Count, Even, Real, Result, Switch
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "n_kv_heads", "head_dim", "d_ff",
          "max_seq_len", "window", "tied", "bias", "ff_bias")  # fmt: skip

@@ -5,8 +5,7 @@ from typing import Any
 
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
-from pieces.widgets.score_functions import Numbers
-from pieces.widgets.traits import Choice, Count, Matrix, Real, Result, Words
+from pieces.widgets.traits import Choice, Count, Matrix, Numbers, Real, Result, Words
 
 KINDS = ("batch", "layer", "rms", "text")
 CALLED = {"batch": "BatchNorm", "layer": "LayerNorm", "rms": "RMSNorm"}

@@ -1,27 +1,10 @@
 """PositionWaves: a position as sines and cosines, two positions compared, a step as a turn."""
 
-from typing import Any
-
-from pieces.checks import require
 from pieces.positions import Sinusoidal
 from pieces.widgets.base import PieceWidget
-from pieces.widgets.traits import Choice, Count, Real, Result
+from pieces.widgets.traits import Choice, Count, Even, Real, Result
 
 VIEWS = ("wave", "similarity", "shift")
-
-
-class Even(Count):
-    """An even integer from `low` to `high`, both included."""
-
-    def limits(self) -> dict[str, Any]:
-        """Return its range, and that it is even."""
-        return super().limits() | {"even": True}
-
-    def validate(self, obj: Any, value: Any) -> int:
-        """Return `value`, or raise `ValueError` where it is no even integer in range."""
-        value = super().validate(obj, value)
-        require(value % 2 == 0, self.name, value, "an even number", "choose 2, 4, 6, …")
-        return value
 
 
 class PositionWaves(PieceWidget):

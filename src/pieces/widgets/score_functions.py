@@ -1,13 +1,11 @@
 """ScoreFunctions: four ways to compare a query with its keys, and what softmax makes of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from traitlets import TraitType
 
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
-from pieces.widgets.traits import Choice, Count, Matrix, Real, Result, Text, Words
+from pieces.widgets.traits import Choice, Count, Matrix, Numbers, Real, Result, Text, Words
 
 SCORES = ("scaled_dot", "dot", "additive", "bilinear")
 
@@ -25,39 +23,6 @@ class PowerOfTwo(Count):
         power = value & (value - 1) == 0
         require(power, self.name, value, "a power of two", "choose 1, 2, 4, 8, …")
         return value
-
-
-class Numbers(TraitType):
-    """A list of at most `most` finite numbers within ±`bound`; a slider of one goes by `step`."""
-
-    def __init__(
-        self,
-        default: Sequence[int | float] = (),
-        most: int = 12,
-        bound: float = 1e6,
-        step: float = 0.1,
-    ):
-        self.most, self.bound, self.step = most, bound, step
-        super().__init__(default_value=[float(number) for number in default])
-        self.tag(sync=True)
-
-    def limits(self) -> dict[str, Any]:
-        """Return what the page needs to know of its length and its numbers."""
-        told = {"most": self.most, "bound": self.bound, "step": self.step}
-        return {"kind": "numbers"} | told
-
-    def validate(self, obj: Any, value: Any) -> list[float]:
-        """Return `value` as a list of floats, or raise `ValueError`."""
-        listed = isinstance(value, (list, tuple)) and len(value) <= self.most
-        fits = listed and all(
-            isinstance(number, (int, float))
-            and not isinstance(number, bool)
-            and abs(number) <= self.bound
-            for number in value
-        )
-        rule = f"a list of at most {self.most} finite numbers"
-        require(fits, self.name, value, rule, "pass a list of numbers")
-        return [float(number) for number in value]
 
 
 class Points(Matrix):

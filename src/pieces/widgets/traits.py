@@ -41,6 +41,20 @@ class Count(TraitType):
         return value
 
 
+class Even(Count):
+    """An even integer from `low` to `high`, both included."""
+
+    def limits(self) -> dict[str, Any]:
+        """Return its range, and that it is even."""
+        return super().limits() | {"even": True}
+
+    def validate(self, obj: Any, value: Any) -> int:
+        """Return `value`, or raise `ValueError` where it is no even integer in range."""
+        value = super().validate(obj, value)
+        require(value % 2 == 0, self.name, value, "an even number", "choose 2, 4, 6, …")
+        return value
+
+
 class Real(TraitType):
     """A finite number from `low` to `high`, both included; its slider goes by `step`."""
 
@@ -157,6 +171,39 @@ class Words(TraitType):
             "pass a list of strings",
         )
         return list(value)
+
+
+class Numbers(TraitType):
+    """A list of at most `most` finite numbers within ±`bound`; a slider of one goes by `step`."""
+
+    def __init__(
+        self,
+        default: Sequence[int | float] = (),
+        most: int = 12,
+        bound: float = 1e6,
+        step: float = 0.1,
+    ):
+        self.most, self.bound, self.step = most, bound, step
+        super().__init__(default_value=[float(number) for number in default])
+        self.tag(sync=True)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what the page needs to know of its length and its numbers."""
+        told = {"most": self.most, "bound": self.bound, "step": self.step}
+        return {"kind": "numbers"} | told
+
+    def validate(self, obj: Any, value: Any) -> list[float]:
+        """Return `value` as a list of floats, or raise `ValueError`."""
+        listed = isinstance(value, (list, tuple)) and len(value) <= self.most
+        fits = listed and all(
+            isinstance(number, (int, float))
+            and not isinstance(number, bool)
+            and abs(number) <= self.bound
+            for number in value
+        )
+        rule = f"a list of at most {self.most} finite numbers"
+        require(fits, self.name, value, rule, "pass a list of numbers")
+        return [float(number) for number in value]
 
 
 class Matrix(TraitType):
