@@ -1,10 +1,14 @@
 """FlashTiles: attention tile by tile, with a softmax that never sees a whole row."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from pieces.checks import require
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice, Count, Matrix, Result, Switch, Words
 
-MOST = 12
+MOST, WIDEST = 12, 6  # rows, and columns, of a table
+REMEDY = "pass Q [T, K], K [S, K] and V [S, K], as of one head"
 WORDS = ("Lily", "found", "the", "red", "ball", "and", "ran", "home")
 # 1.2 torch.randn(3, 8, 4, generator=torch.Generator().manual_seed(7)), to one decimal.
 Q = (
@@ -25,6 +29,25 @@ V = (
     (-2.7, 0.5, 0.7, 0.4), (-0.2, -1.1, 2.1, 1.2),
     (-0.5, -0.2, 0.9, 1.2), (-1.0, 0.2, 0.6, 1.7),
 )  # fmt: skip
+
+
+class Table(Matrix):
+    """A table of one head: a row a token, within ±20."""
+
+    def __init__(self, default: Sequence[Sequence[float]]):
+        super().__init__(default, bound=20)
+
+    def limits(self) -> dict[str, Any]:
+        """Return what a matrix tells, and its longest sides."""
+        return super().limits() | {"most": MOST, "widest": WIDEST}
+
+    def validate(self, obj: Any, value: Any) -> list[list[float]]:
+        """Return `value` as nested lists of floats, or raise `ValueError`."""
+        table = super().validate(obj, value)
+        fits = 1 <= len(table) <= MOST and 1 <= len(table[0]) <= WIDEST
+        rule = f"1 to {MOST} rows and 1 to {WIDEST} columns"
+        require(fits, self.name, f"{len(table)} rows", rule, REMEDY)
+        return table
 
 
 class FlashTiles(PieceWidget):
@@ -54,9 +77,9 @@ class FlashTiles(PieceWidget):
 
     title = "A softmax that never sees the whole row"
 
-    Q = Matrix(Q, bound=20)
-    K = Matrix(K, bound=20)
-    V = Matrix(V, bound=20)
+    Q = Table(Q)
+    K = Table(K)
+    V = Table(V)
     words = Words(WORDS, most=MOST)
     rows = Count(2, 1, MOST)
     columns = Count(2, 1, MOST)
@@ -74,16 +97,10 @@ class FlashTiles(PieceWidget):
         if "Q" in kwargs:  # the words of the page are not those of other queries
             kwargs = {"words": ()} | kwargs
         super().__init__(**kwargs)
-        remedy = "pass Q [T, K], K [S, K] and V [S, K], as of one head"
-        for name in "QKV":
-            table = getattr(self, name)
-            fits = 1 <= len(table) <= MOST and 1 <= len(table[0]) <= 6
-            rule = f"at most {MOST} rows and 6 columns"
-            require(fits, name, f"{len(table)} rows", rule, remedy)
         width, keys = len(self.Q[0]), len(self.K)
-        require(len(self.K[0]) == width, "K", len(self.K[0]), f"{width} columns, as Q", remedy)
-        require(len(self.V[0]) == width, "V", len(self.V[0]), f"{width} columns, as Q", remedy)
-        require(len(self.V) == keys, "V", len(self.V), f"{keys} rows, as K", remedy)
+        require(len(self.K[0]) == width, "K", len(self.K[0]), f"{width} columns, as Q", REMEDY)
+        require(len(self.V[0]) == width, "V", len(self.V[0]), f"{width} columns, as Q", REMEDY)
+        require(len(self.V) == keys, "V", len(self.V), f"{keys} rows, as K", REMEDY)
 
     def describe(self) -> str:
         """Return the sizes, the mask and how far it is."""

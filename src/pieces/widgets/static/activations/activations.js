@@ -4,14 +4,16 @@
  */
 import { bends, gates, twoThirds } from "./bends.js";
 import { chart } from "../kit/charts.js";
-import { bars, choice, count, format, frame, guard, h, heatmap, live, plain, real, select, setter, slider,
-  toggle, words } from "../kit/kit.js";
+import { bars, choice, count, format, frame, guard, h, heatmap, limits, live, plain, real, select, setter,
+  slider, toggle, words } from "../kit/kit.js";
 import { tabs } from "../kit/tabs.js";
 
-const EDGE = 5; // the curves go from −5 to 5
-const STEP = 0.05;
-const XS = Float64Array.from({ length: (2 * EDGE) / STEP + 1 },
-  (_, i) => Math.round((-EDGE + i * STEP) * 100) / 100);
+/** Where the curves are drawn: at each place that the cursor may have. */
+function placesOf(model) {
+  const { low, high, step } = limits(model, "x");
+  return Float64Array.from({ length: Math.round((high - low) / step) + 1 },
+    (_, i) => Number((low + i * step).toFixed(6)));
+}
 const GRID = [-3, -2, -1, 0, 1, 2, 3];
 const ROLES = { relu: "query", gelu: "key", gelu_tanh: "value", swish: "score", cdf: "weight" };
 const KINDS = Object.keys(ROLES);
@@ -85,6 +87,7 @@ function boxes(view, model) {
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "activations" });
   const put = setter(model);
+  const XS = placesOf(model);
   const which = tabs(view, model, "view", { label: WORDS.view, options: Object.entries(WORDS.views) });
   view.controls.before(which.box);
   const curve = chart(view, { caption: WORDS.curves, xTitle: WORDS.input, yTitle: WORDS.output, height: 260,

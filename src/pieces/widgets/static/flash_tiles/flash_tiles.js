@@ -1,9 +1,7 @@
 /** Attention tile by tile, played: of each row a largest score, a sum and an output so far are carried on. */
 import { arithmetic } from "../kit/arithmetic.js";
-import {
-  choice, count, format, frame, guard, h, legend, live, numbers, report, select, setter, slider, toggle,
-  words as wordsOf,
-} from "../kit/kit.js";
+import { choice, clamp, count, format, frame, guard, h, legend, limits, live, numbers, report, select, setter,
+  slider, toggle, words as wordsOf } from "../kit/kit.js";
 import { parts, whole } from "../kit/parts.js";
 import { player } from "../kit/player.js";
 import { keptRows } from "./kept_rows.js";
@@ -11,7 +9,6 @@ import { rowLines } from "./row_lines.js";
 import { tileBoard } from "./tile_board.js";
 import { after, score, seen } from "./tiled.js";
 
-const MOST = 12;
 const LONGER = 3; // times: what `late` does to the last key
 const WORDS = {
   title: "A softmax that never sees the whole row", rows: "queries in a block", columns: "keys in a block",
@@ -55,12 +52,12 @@ const quoted = (word) => WORDS.quoted(word);
 function read(model) {
   const size = (name) => {
     const given = model.get(name);
-    const side = (list) => (Array.isArray(list) ? Math.min(MOST, Math.max(1, list.length)) : 1);
-    return [side(given), Math.min(6, side(given?.[0]))];
+    const { most, widest } = limits(model, name);
+    const side = (list, longest) => (Array.isArray(list) ? clamp(list.length, 1, longest) : 1);
+    return [side(given, most), side(given?.[0], widest)];
   };
   const [[T, width], [S]] = [size("Q"), size("K")];
-  const table = (name, rows) => numbers(model, name, rows, width)
-    .map((row) => row.map((x) => Math.min(20, Math.max(-20, x))));
+  const table = (name, rows) => numbers(model, name, rows, width);
   const late = model.get("late") === true;
   const K = table("K", S).map((row, j) => (late && j === S - 1 ? row.map((x) => LONGER * x) : row));
   const g = { Q: table("Q", T), K, V: table("V", S), causal: choice(model, "mask") === "causal",
