@@ -55,9 +55,12 @@ def made(name, source):
         exports["default"] = "$default"
         return "const $default = "
 
-    text = IMPORT.sub(
-        lambda m: f"const {{{m['names'].replace(' as ', ': ')}}} = {module(m)};", source
-    )
+    def imported(match):
+        names = match["names"]
+        lost = match[0].count("\n") - names.count("\n")
+        return f"const {{{names.replace(' as ', ': ')}}} = {module(match)};" + "\n" * lost
+
+    text = IMPORT.sub(imported, source)
     for form, change in ((HANDED, handed), (LISTED, listed), (DECLARED, declared)):
         text = form.sub(change, text)
     text = DEFAULT.sub(default, text)

@@ -42,9 +42,9 @@ def test_a_line_keeps_its_number():
     for name in MODULES:
         source = source_of(name)
         before, after = source.split("\n"), made(name, source)["text"].split("\n")
-        assert len(after) == len(before) + 1
+        assert len(after) == len(before) + 1, name
         kept = [a == b for a, b in zip(before, after, strict=False)]
-        assert sum(kept) > len(kept) / 2
+        assert sum(kept) > len(kept) / 2, name
 
 
 @pytest.mark.parametrize(

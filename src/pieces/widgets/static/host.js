@@ -14,6 +14,8 @@
   "use strict";
   const modules = (window.piecesModules ??= {});
   const made = new Map();
+  const SLICE = 8; // ms of making modules between two breaths
+  let rested = 0;
   const models = new Map();
   const records = new Map();
   const home = /** @type {HTMLScriptElement} */ (document.currentScript)?.src || document.baseURI;
@@ -26,6 +28,26 @@
       made.set(name, (0, eval)(text)(take));
     }
     return made.get(name);
+  }
+
+  /** What waits for the page comes first: an input, a picture. */
+  const breath = () => new Promise((go) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = go;
+    port2.postMessage(null);
+  });
+
+  /** A module, those below it made first, a few at a time: the page answers in between.
+   *  @param {string} name */
+  async function gently(name, seen = new Set()) {
+    if (made.has(name) || seen.has(name)) return;
+    seen.add(name);
+    for (const one of modules[name]?.needs ?? []) await gently(one, seen);
+    if (performance.now() - rested > SLICE) {
+      await breath();
+      rested = performance.now();
+    }
+    take(name);
   }
 
   /** Whether a module and all that it imports have arrived. @param {string} name @returns {boolean} */
@@ -169,7 +191,9 @@
     place.dataset.state = "loading";
     try {
       const model = await modelOf(place);
+      await gently(place.dataset.module);
       const { default: widget } = take(place.dataset.module);
+      await breath();
       const stage = document.createElement("div");
       stage.className = "pieces-stage";
       place.append(stage);

@@ -29,11 +29,11 @@
   const named = (x, { pattern }) => !pattern || new RegExp(`^(?:${pattern})$`).test(x);
   const brief = (x, { longest = 2000 }) => typeof x === "string" && x.length <= longest;
   const distinct = (x) => new Set(x).size === x.length;
-  function table(x, { rows, columns, most = Infinity, bound = Infinity, empty = false }) {
+  function table(x, { rows, columns, most = Infinity, widest = most, bound = Infinity, empty = false }) {
     if (!list(x, most)) return false;
     if (!x.length) return empty;
     const wide = x[0]?.length;
-    return wide > 0 && wide <= most && (!rows || x.length === rows) && (!columns || wide === columns)
+    return wide > 0 && wide <= widest && (!rows || x.length === rows) && (!columns || wide === columns)
       && x.every((row) => list(row) && row.length === wide && row.every((n) => finite(n, bound)));
   }
   /** What a trait of each kind may be, as traits.py has it. */

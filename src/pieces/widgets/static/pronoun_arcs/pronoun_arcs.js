@@ -3,8 +3,8 @@
  * be another.
  */
 import { arcs } from "../kit/arcs.js";
-import { bars, chance, count, frame, guard, h, limits, live, percent, report, setter, text, words } from
-  "../kit/kit.js";
+import { bars, chance, count, frame, guard, h, limits, live, percent, report, setter,
+  text, words } from "../kit/kit.js";
 import { loadModel, rowOf } from "../twin/model.js";
 import { likeliest, mapOf, reader } from "../twin/reading.js";
 import { createSelection } from "../kit/selection.js";
