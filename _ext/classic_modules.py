@@ -5,8 +5,8 @@
 
 A page's script leaves each module as what it needs and the text of a function that makes it once
 (host.js). As a module of its own each would be one more file to ask for, with an address made in
-the page: a third of the time until a widget is alive. A text, and not the function itself, since
-only a text can carry a name, so that an error names the line of the file in the repository.
+the page, and a widget would be alive later. A text, and not the function itself, since only a text
+can carry a name, so that an error names the line of the file in the repository.
 """
 
 import json

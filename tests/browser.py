@@ -155,26 +155,16 @@ def chromium() -> Iterator[Browser]:
 
 
 class Record:
-    """What a page complained about and, where that is `asked`, what it asked for.
+    """What a page complained about and what it asked for."""
 
-    A module of a widget is a request: to be told of each makes up a tenth of a widget's tests.
-    """
-
-    def __init__(self, page: Page, asked: bool = True):
+    def __init__(self, page: Page):
         self.errors: list[str] = []
-        self.requests: list[str] | None = [] if asked else None
+        self.requests: list[str] = []
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
         page.on("requestfailed", lambda r: self.errors.append(f"failed: {r.url} {r.failure}"))
-        if asked:
-            page.on("request", lambda request: self.requests.append(request.url))
-            page.on("response", self._response)
-
-    def clear(self) -> None:
-        """Forget what came before."""
-        self.errors.clear()
-        if self.requests:
-            self.requests.clear()
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("response", self._response)
 
     def _console(self, message) -> None:
         if message.type == "error":
@@ -197,7 +187,6 @@ def fresh(
     height: int = 900,
     dark: bool = False,
     touch: bool = False,
-    asked: bool = True,
     init: str = "",
 ) -> Page:
     """Return an empty page in a fresh profile, with its record."""
@@ -209,7 +198,7 @@ def fresh(
     )
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
-    page.record = Record(page, asked)
+    page.record = Record(page)
     if init:
         page.add_init_script(init)
     return page
@@ -248,7 +237,8 @@ class Tabs:
         free = self._free.setdefault(tuple(sorted(options.items())), [])
         page, came, uses = free.pop() if free else (fresh(self.chromium, **options), "", 0)
         try:
-            page.record.clear()
+            page.record.errors.clear()
+            page.record.requests.clear()
             visit(page, url)
             came, notes = came or page.evaluate(MEDIA), set(vars(page))
             yield page
@@ -405,7 +395,6 @@ class Bench:
         twice: bool = False,
         faced: bool = False,
         patches=(),
-        asked: bool = False,
         **options,
     ) -> Iterator[Page]:
         """Open a page with these widgets; `patches` gives modules another text."""
@@ -413,7 +402,7 @@ class Bench:
         html = (self.folder / url.rsplit("/", 1)[1]).read_text(encoding="utf-8")
         for module, patch in patches:
             html = self.patched(html, module, patch)
-        with self.tabs.opened(self.write(self.gathered(html)), asked=asked, **options) as page:
+        with self.tabs.opened(self.write(self.gathered(html)), **options) as page:
             if faced:
                 page.evaluate("document.fonts.ready.then(() => 0)")
             yield page

@@ -171,7 +171,7 @@ class TestPython:
 @pytest.fixture(scope="module")
 def at_rest(bench, request):
     """A page with one widget, which several tests read and leave as it is."""
-    with bench.show(example(request.param), faced=True, asked=True) as page:
+    with bench.show(example(request.param), faced=True) as page:
         yield page
 
 

@@ -133,7 +133,7 @@ class TestSite:
     def test_two_widgets_share_a_model_and_another_has_its_own(self, bench):
         first, again, other = reading(), reading(text="Tom"), reading("llama")
         before = files(bench)
-        with bench.show(first, again, other, asked=True) as page:
+        with bench.show(first, again, other) as page:
             asked = [url for url in page.record.requests if "/models/" in url]
             assert len(asked) == len(set(asked)) == 2
             assert page.locator('[data-state="live"]').count() == 3

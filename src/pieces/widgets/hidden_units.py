@@ -37,9 +37,9 @@ class Opened(TraitType):
 
     def validate(self, obj: Any, value: Any) -> dict[str, dict[str, Any]]:
         """Return `value`, or raise `ValueError` where it says no such thing of some unit."""
-        fits = value == recorded() or (
-            isinstance(value, dict)
-            and all(
+        fits = isinstance(value, dict) and (
+            value == recorded()  # of the book's model, and known to fit
+            or all(
                 isinstance(name, str) and isinstance(unit, dict) and told(unit)
                 for name, unit in value.items()
             )

@@ -37,7 +37,8 @@
     port2.postMessage(null);
   });
 
-  /** A module, those below it made first, a few at a time: the page answers in between.
+  /** Make a module, first those that it imports, for some milliseconds at a time: made in one go, they
+   *  would block a page that loads for longer than a reader's hand waits.
    *  @param {string} name */
   async function gently(name, seen = new Set()) {
     if (made.has(name) || seen.has(name)) return;
