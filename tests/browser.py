@@ -305,7 +305,7 @@ def saved(widget) -> dict:
         {"path": [k], "encoding": "base64", "data": base64.b64encode(v).decode()}
         for k, v in binary.items()
     ]
-    return json.loads(json.dumps({"state": state, "buffers": buffers}))
+    return {"state": json.loads(json.dumps(state)), "buffers": buffers}
 
 
 class Bench:

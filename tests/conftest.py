@@ -1,4 +1,9 @@
-"""Fixtures of all unit tests: one thread, one seed, one device, and a way past the type checker."""
+"""Fixtures of all unit tests: one thread, one seed, one device, and a way past the type checker.
+
+The process that hands the tests out to others loads none of what they need: torch takes seconds.
+"""
+
+from __future__ import annotations
 
 import os
 import re
@@ -6,18 +11,25 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-import torch
-from hypothesis import settings
 
 import lazily
 from checker import past_the_checker
 
+torch = lazily.Module("torch")
 pytest_plugins = ["browser"]
 COMPILES_FROM = (2, 12)
-torch.set_num_threads(1)
-torch.backends.cudnn.allow_tf32 = False  # a recurrent network on a GPU is held to float32 too
-settings.register_profile("pieces", deadline=None, derandomize=True)
-settings.load_profile("pieces")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One thread and one way of drawing examples, in each process that runs tests."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return
+    from hypothesis import settings
+
+    torch.set_num_threads(1)
+    torch.backends.cudnn.allow_tf32 = False  # a recurrent network on a GPU is held to float32 too
+    settings.register_profile("pieces", deadline=None, derandomize=True)
+    settings.load_profile("pieces")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,21 +13,6 @@ TWICE = {  # name: the reason why it may stand in two files
 BY_CHAPTER = ("figures", "exercises")
 
 
-def test_no_public_name_is_defined_twice():
-    files = defaultdict(list)
-    for file in sorted(PACKAGE.rglob("*.py")):
-        if file.parent.name in BY_CHAPTER:
-            continue
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-            if isinstance(node, kinds) and not node.name.startswith("_"):
-                files[node.name].append(str(file.relative_to(PACKAGE)))
-    assert "Block" in files
-    several = {name: where for name, where in files.items() if len(where) > 1}
-    assert several.keys() - TWICE.keys() == set(), several
-    assert TWICE.keys() <= several.keys(), "no longer needed"
-
-
 def aliases(tree):
     """Names of types: capitalised, with the shape or the union that they stand for."""
     for node in tree.body:
@@ -37,13 +22,26 @@ def aliases(tree):
                     yield target.id
 
 
-def test_a_type_has_one_name_and_a_name_one_type():
+def definitions(tree):
+    """Public classes and functions."""
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in tree.body:
+        if isinstance(node, kinds) and not node.name.startswith("_"):
+            yield node.name
+
+
+def test_a_name_has_one_meaning_and_a_type_one_name():
     files = defaultdict(list)
     for file in sorted(PACKAGE.rglob("*.py")):
-        for name in aliases(ast.parse(file.read_text(encoding="utf-8"))):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        defined = [] if file.parent.name in BY_CHAPTER else definitions(tree)
+        for name in (*aliases(tree), *defined):
             files[name].append(str(file.relative_to(PACKAGE)))
+    assert "Block" in files
     assert files["Mask"] == ["types.py"]
-    assert {name: where for name, where in files.items() if len(where) > 1} == {}
+    several = {name: where for name, where in files.items() if len(where) > 1}
+    assert several.keys() - TWICE.keys() == set(), several
+    assert TWICE.keys() <= several.keys(), "no longer needed"
 
 
 # What stands under a widget's name and under a chapter's: each is found in one step.

@@ -63,7 +63,7 @@ def test_normed_scores_do_not_grow_with_the_stream():
     _, louder = layer(100 * x, return_weights=True)
     torch.testing.assert_close(weights, louder, atol=1e-4, rtol=1e-4)
     assert plain(100 * x, return_weights=True)[1].max() > plain(x, return_weights=True)[1].max()
-    q, k, _ = layer._project(x, x)
+    q, k, _ = layer.project(x, x)
     for part in (q, k):
         torch.testing.assert_close(rms(part), torch.ones_like(rms(part)), atol=1e-3, rtol=0)
 

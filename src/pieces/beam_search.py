@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import Count, Number, Size, checked, require
+from pieces.checks import Natural, Number, Size, checked, require
 from pieces.generate import begin, require_request
-from pieces.sampling import working_dtype
+from pieces.precision import in_float32
 from pieces.types import Ids, Padding
 
 Candidates = Int[Tensor, "N T"]  # n_beams of each row, one row after another
@@ -19,15 +19,15 @@ Candidates = Int[Tensor, "N T"]  # n_beams of each row, one row after another
 def beam_search(
     model: nn.Module,
     input_ids: Ids,
-    max_new_tokens: Count,
+    max_new_tokens: Natural,
     *,
-    start_id: Count,
-    eos_id: Count,
+    start_id: Natural,
+    eos_id: Natural,
     n_beams: Size = 4,
     length_penalty: Number = 1.0,
     patient: bool = False,
     mask: Padding = None,
-    pad_id: Count = 0,
+    pad_id: Natural = 0,
 ) -> tuple[Int[Tensor, "B longest"], Float[Tensor, "B"]]:
     """The best target found by keeping ``n_beams`` candidates, and its score.
 
@@ -55,7 +55,7 @@ def beam_search(
         if beams.closed.all():
             break
         logits = state.logits()
-        log_p = logits.to(working_dtype(logits)).log_softmax(dim=-1)
+        log_p = in_float32(logits).log_softmax(dim=-1)
         kept, tokens = beams.step(log_p, state.ids)
         state.select(kept)
         state.append(tokens)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pieces.checks import Count, Size, checked
+from pieces.checks import Natural, Size, checked
 
 Symbols = Callable[[str], list]
 Word = tuple[str | bytes, ...]
@@ -44,7 +44,7 @@ def spaced_words(text: str) -> list[str]:
 
 @checked
 def learn_merges(
-    text: str, n_merges: Count, *, symbols: Symbols = characters, min_count: Size = 2
+    text: str, n_merges: Natural, *, symbols: Symbols = characters, min_count: Size = 2
 ) -> list[Merge]:
     """At most n merges, the most frequent pair first; none is counted across words.
 

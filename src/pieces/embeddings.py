@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pieces.checks import Compared, Count, Positive, Size, checked, look_up
+from pieces.checks import Compared, Natural, Positive, Size, checked, look_up
 
 OTHER = "tokenize with the vocabulary that the model was built for"
 
@@ -37,7 +37,7 @@ class TokenEmbedding(nn.Module):
         *,
         scale: Positive = 1.0,
         std: Positive | None = None,
-        padding_idx: Annotated[Count, Compared("below", "vocab_size")] | None = None,
+        padding_idx: Annotated[Natural, Compared("below", "vocab_size")] | None = None,
     ) -> None:
         super().__init__()
         self.d_model, self.vocab_size = d_model, vocab_size

@@ -15,11 +15,11 @@ from torch import Tensor, nn
 from pieces.checks import Size, checked
 
 Activation = Callable[[Tensor], Tensor]
-Numbers = Float[Tensor, "..."]
+AnyShape = Float[Tensor, "..."]
 
 
 @checked
-def relu(x: Numbers) -> Numbers:
+def relu(x: AnyShape) -> AnyShape:
     """Cut off below 0.
 
     ReLU(x) = max(x, 0)
@@ -30,7 +30,7 @@ def relu(x: Numbers) -> Numbers:
 
 
 @checked
-def sigmoid(x: Numbers) -> Numbers:
+def sigmoid(x: AnyShape) -> AnyShape:
     """A soft switch from 0 to 1: the gate of the first GLU.
 
     sigmoid(x) = 1 / (1 + exp(-x))
@@ -41,7 +41,7 @@ def sigmoid(x: Numbers) -> Numbers:
 
 
 @checked
-def swish(x: Numbers, beta: float = 1.0) -> Numbers:
+def swish(x: AnyShape, beta: float = 1.0) -> AnyShape:
     """A number times its own switch. β = 1 is SiLU; a large β nears ReLU; β = 0 is x / 2.
 
     Swish(x) = x sigmoid(β x)
@@ -52,7 +52,7 @@ def swish(x: Numbers, beta: float = 1.0) -> Numbers:
 
 
 @checked
-def gelu(x: Numbers) -> Numbers:
+def gelu(x: AnyShape) -> AnyShape:
     """A number times the chance that a standard normal one is smaller.
 
     GELU(x) = x Φ(x) = x (1 + erf(x / sqrt(2))) / 2
@@ -63,7 +63,7 @@ def gelu(x: Numbers) -> Numbers:
 
 
 @checked
-def gelu_tanh(x: Numbers) -> Numbers:
+def gelu_tanh(x: AnyShape) -> AnyShape:
     """GELU as GPT-2 and Gemma compute it, within 0.0005 of the exact one.
 
     GELU(x) ≈ x (1 + tanh(sqrt(2 / π) (x + 0.044715 x³))) / 2
@@ -74,7 +74,7 @@ def gelu_tanh(x: Numbers) -> Numbers:
 
 
 @checked
-def identity(x: Numbers) -> Numbers:
+def identity(x: AnyShape) -> AnyShape:
     """No bend: as a gate it gives the bilinear layer. Source: Shazeer 2020, 2."""
     return x
 

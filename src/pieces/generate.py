@@ -11,7 +11,15 @@ from torch import Tensor, nn
 
 from pieces.cache import Cache, GrowingCache
 from pieces.cache.origin import require_same_origin
-from pieces.checks import Count, NotNegative, Probability, Size, checked, require, require_instance
+from pieces.checks import (
+    Natural,
+    NotNegative,
+    Probability,
+    Size,
+    checked,
+    require,
+    require_instance,
+)
 from pieces.models.fit import require_texts
 from pieces.sampling import choose
 from pieces.types import Ids, Padding
@@ -82,7 +90,7 @@ class _Translated(_Continued):
 def generate(
     model: nn.Module,
     input_ids: Ids,
-    max_new_tokens: Count,
+    max_new_tokens: Natural,
     *,
     mask: Padding = None,
     temperature: NotNegative = 0.0,
@@ -90,9 +98,9 @@ def generate(
     top_p: Probability | None = None,
     use_cache: bool = True,
     cache: Any = None,
-    start_id: Count | None = None,
-    eos_id: Count | None = None,
-    pad_id: Count = 0,
+    start_id: Natural | None = None,
+    eos_id: Natural | None = None,
+    pad_id: Natural = 0,
     generator: torch.Generator | None = None,
 ) -> Target:
     """Continue each row of input_ids; of an encoder-decoder, translate it.

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from pieces import masks
 from pieces.attention import CausalCore
-from pieces.checks import Count, checked, require
+from pieces.checks import Natural, checked, require
 from pieces.models.decoder_only import DecoderOnly
 from pieces.norms import LayerNorm, RMSNorm
 from pieces.positions import PositionalEncoding
@@ -131,7 +131,7 @@ def lens(
 
 @checked
 def votes(
-    model: DecoderOnly, values: Inner, token: Count, at: int = -1, off: Sequence[str] = ()
+    model: DecoderOnly, values: Inner, token: Natural, at: int = -1, off: Sequence[str] = ()
 ) -> dict[str, float]:
     """The logit of ``token`` behind the word ``at``, as a sum over the parts that wrote for it.
 

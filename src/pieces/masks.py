@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import Count, Size, checked, require, require_whole
+from pieces.checks import Natural, Size, checked, require, require_whole
 from pieces.types import Device
 
 
@@ -93,7 +93,7 @@ def dilated(
 
 @checked
 def global_window(
-    T: Size, window: Size, n_global: Count, S: Size | None = None, *, device: Device = None
+    T: Size, window: Size, n_global: Natural, S: Size | None = None, *, device: Device = None
 ) -> Bool[Tensor, "{T} S"]:
     """A sliding window, and the first ``n_global`` keys stay visible to every later query.
 
@@ -110,7 +110,7 @@ def global_window(
 
 @checked
 def prefix(
-    T: Size, prefix_len: Count, S: Size | None = None, *, device: Device = None
+    T: Size, prefix_len: Natural, S: Size | None = None, *, device: Device = None
 ) -> Bool[Tensor, "{T} S"]:
     """The first ``prefix_len`` keys are visible to all, the rest causally.
 
@@ -183,7 +183,7 @@ def from_additive(additive: Float[Tensor, "*axes"]) -> Bool[Tensor, "*axes"]:
 
 
 @checked
-def reach(mask: Bool[Tensor, "T T"], n_layers: Count) -> Bool[Tensor, "T T"]:
+def reach(mask: Bool[Tensor, "T T"], n_layers: Natural) -> Bool[Tensor, "T T"]:
     """Which inputs can influence which outputs after ``n_layers`` layers with this mask.
 
     reach = (mask or identity)^n_layers, a boolean matrix power; the identity is the residual

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import NotNegative, Positive, Probability, Size, checked, refuse
+from pieces.precision import in_float32
 
 WIDE = (torch.float32, torch.float64)  # what needs no wider numbers to work in
 
@@ -26,7 +27,7 @@ def layer_norm(x: Float[Tensor, "*batch D"], eps: NotNegative = 1e-5) -> Float[T
 
     Source: Ba et al. 2016, 3, eq. (3); source text (5.12), (5.13). Shapes: x [..., D] -> [..., D].
     """
-    wide = _wide(x)
+    wide = in_float32(x)
     centred = wide - wide.mean(dim=-1, keepdim=True)
     return (centred * torch.rsqrt(centred.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype)
 
@@ -40,7 +41,7 @@ def rms(x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch 1"]:
     Where x is 0, so is the gradient here: the root itself has none there.
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.15). Shapes: x [..., D] -> [..., 1].
     """
-    length = torch.linalg.vector_norm(_wide(x), dim=-1, keepdim=True)
+    length = torch.linalg.vector_norm(in_float32(x), dim=-1, keepdim=True)
     return (length / math.sqrt(max(1, x.shape[-1]))).to(x.dtype)
 
 
@@ -52,7 +53,7 @@ def rms_norm(x: Float[Tensor, "*batch D"], eps: NotNegative = 1e-6) -> Float[Ten
 
     Source: Zhang and Sennrich 2019, eq. (4); source text (5.14). Shapes: x [..., D] -> [..., D].
     """
-    wide = _wide(x)
+    wide = in_float32(x)
     return (wide * torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype)
 
 
@@ -105,7 +106,7 @@ class RMSNorm(nn.Module):
 
     def _normalised(self, x: Tensor) -> Tensor:
         """``rms_norm``, in float32 at least."""
-        return F.rms_norm(_wide(x), self.weight.shape, eps=self.eps)
+        return F.rms_norm(in_float32(x), self.weight.shape, eps=self.eps)
 
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
@@ -156,7 +157,7 @@ class BatchNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
         """Shapes: x [..., D] -> [..., D]."""
-        wide = _wide(x)
+        wide = in_float32(x)
         mean, variance = self.of_batch(wide) if self.training else self.of_before()
         y = self.weight * (wide - mean) / torch.sqrt(variance + self.eps) + self.bias
         return y.to(x.dtype)
@@ -187,8 +188,3 @@ def _several_tokens(x: Tensor) -> Tensor:
     if rows.shape[0] < 2:
         refuse("x.shape", tuple(x.shape), "one token has no variance", "pass more, or eval()")
     return rows
-
-
-def _wide(x: Tensor) -> Tensor:
-    """In float32 at least: squares overflow float16 from 256 on."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))

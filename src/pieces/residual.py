@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from pieces.checks import Count, Positive, checked, refuse, require
+from pieces.checks import Natural, Positive, checked, refuse, require
 from pieces.types import Features
 
 Sublayer = Callable[..., Tensor]
@@ -147,7 +147,7 @@ class AlphaBeta(NamedTuple):
 
 @checked
 def deepnorm_alpha_beta(
-    n_encoder_layers: Count, n_decoder_layers: Count
+    n_encoder_layers: Natural, n_decoder_layers: Natural
 ) -> tuple[AlphaBeta | None, AlphaBeta | None]:
     """DeepNorm's numbers for the encoder and for the decoder; None for the part with 0 layers.
 

@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pieces.checks import NotNegative, Positive, Probability, Size, checked
+from pieces.precision import in_float32
 from pieces.types import Logits
 
 
@@ -39,7 +40,7 @@ def top_p(logits: Logits, p: Probability) -> Logits:
     Source: Holtzman et al. 2020, 3.1 (nucleus sampling). Shapes: [..., V] -> the same.
     """
     limit = p if p < 1 else math.inf  # rounded sums may reach 1 before the last token
-    ordered, order = logits.to(working_dtype(logits)).sort(dim=-1, descending=True, stable=True)
+    ordered, order = in_float32(logits).sort(dim=-1, descending=True, stable=True)
     probabilities = ordered.softmax(dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
     dropped = (before >= limit).scatter(-1, order, before >= limit)
@@ -64,7 +65,7 @@ def choose(
     """
     if temperature == 0:
         return logits.argmax(dim=-1)
-    logits = logits.to(working_dtype(logits))
+    logits = in_float32(logits)
     logits = logits - logits.amax(dim=-1, keepdim=True)  # a small temperature cannot overflow
     numbers = torch.finfo(logits.dtype)
     logits = tempered(logits, min(max(temperature, numbers.tiny), numbers.max))
@@ -73,9 +74,3 @@ def choose(
     probabilities = logits.softmax(dim=-1)
     there = probabilities if generator is None else probabilities.to(generator.device)
     return torch.multinomial(there, 1, generator=generator).squeeze(1).to(logits.device)
-
-
-@checked
-def working_dtype(logits: Tensor) -> torch.dtype:
-    """Probabilities are computed in float32 at least, as ``transformers`` does."""
-    return torch.promote_types(logits.dtype, torch.float32)

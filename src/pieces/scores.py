@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pieces.checks import Size, checked
+from pieces.precision import in_float32
 
 
 @checked
@@ -41,11 +42,6 @@ def scaled_dot(
     """
     K = q.shape[-1]
     return dot(q, k) / math.sqrt(K)
-
-
-def in_float32(x: Tensor) -> Tensor:
-    """Float16 and bfloat16 in float32; wider numbers as they are."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 @checked

@@ -6,10 +6,10 @@ import pytest
 
 from pieces.checks import (
     Compared,
-    Count,
     DivisorOf,
-    Even,
+    EvenSize,
     Filled,
+    Natural,
     NotNegative,
     Once,
     OneOf,
@@ -18,7 +18,6 @@ from pieces.checks import (
     Range,
     Share,
     Size,
-    Text,
     agreed,
     checked,
     divided,
@@ -27,8 +26,8 @@ from pieces.checks import (
 
 KINDS = {
     "Size": (Size, [1, 7], [0, -1], [1.0, True, "1", None]),
-    "Count": (Count, [0, 7], [-1], [1.0, True, "1", None]),
-    "Even": (Even, [2, 8], [0, 3], [2.0, True]),
+    "Natural": (Natural, [0, 7], [-1], [1.0, True, "1", None]),
+    "EvenSize": (EvenSize, [2, 8], [0, 3], [2.0, True]),
     "Positive": (Positive, [1, 0.5], [0, -1.0, float("nan"), float("inf")], ["1", True, None]),
     "NotNegative": (NotNegative, [0, 0.5], [-0.1], ["1", False]),
     "Share": (Share, [0, 0.5], [1, -0.1, 1.5], ["0", False]),
@@ -38,7 +37,7 @@ KINDS = {
     "OneOf": (Annotated[str, OneOf({"a": 1, "b": 2})], ["a"], ["c"], [1]),
     "Filled": (Annotated[list[int], Filled()], [[0]], [[]], ["a", 3]),
     "Once": (Annotated[list[int], Once()], [[1, 2], []], [[1, 1]], [3]),
-    "Text": (Text, ["a"], ["", "  "], [3, None]),
+    "Filled text": (Annotated[str, Filled()], ["a"], ["", "  "], [3, None]),
     "tuple": (tuple[Share, Share], [(0.1, 0.2), [0, 0]], [(0.1, 1)], [(0.1,), 3, ("a", 0)]),
     "or None": (Size | None, [None, 1], [0], ["1", 1.0]),
     "in a Range": (Annotated[int, Range(2, at_most=3)], [2, 3], [1, 4], [2.0]),

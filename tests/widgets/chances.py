@@ -26,7 +26,7 @@ TIPS = """() => [...document.querySelectorAll(".p-pane")].flatMap((pane) => {
   if (!board || !tip || !board.offsetParent) return [];
   const box = board.getBoundingClientRect();
   const told = new Set();
-  for (let y = 20; y < box.height; y += 9) for (let x = 20; x < box.width; x += 9) {
+  for (let y = 20; y < box.height; y += 12) for (let x = 20; x < box.width; x += 12) {
     board.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerType: "mouse",
       clientX: box.left + x, clientY: box.top + y }));
     if (!tip.hidden) told.add(tip.textContent);
@@ -44,7 +44,7 @@ NO_CHANCE = {
     "PositionWaves": r"Each position|Wavelength",
     "RotaryClock": r"",  # an angle
     "ScoreFunctions": r"score|output|weight × value|value",
-    "WholeModel": r"The parts|logit",
+    "WholeModel": r"The parts|logit|w-products",  # products; a weight among them has its role
 }
 TYPED = re.compile(r"\de[−+-]?\d")  # as a program writes it
 POWER = re.compile(r"\d·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]")

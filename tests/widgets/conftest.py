@@ -1,13 +1,18 @@
 """The desk of the kit's tests, and a hand that waits: a widget draws once a frame."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
-from desk import Desk
-from playwright.sync_api import Browser, Error, Locator, Page
 
-from browser import PAINTED, Bench
+from browser import PAINTED
+
+if TYPE_CHECKING:
+    from desk import Desk
+    from playwright.sync_api import Browser, Locator, Page
 
 ACTS = [
     "blur",
@@ -33,24 +38,14 @@ ACTS = [
 @pytest.fixture(scope="session")
 def desk(chromium: Browser) -> Desk:
     """Where a primitive of the kit is called alone."""
+    from desk import Desk
+
     return Desk(chromium)
-
-
-@pytest.fixture(scope="module")
-def depicted(bench: Bench, request: pytest.FixtureRequest) -> Iterator[tuple]:
-    """A page with one of a widget's pictures, prepared to be read, and the widget."""
-    from oracle import recorded
-    from trials import prepare
-
-    make, hands = request.param
-    widget = make()
-    with recorded(bench, widget) as page:
-        prepare(page, hands)
-        yield page, widget
 
 
 def waits(act: Callable) -> Callable:
     """Return the act, over only when what came of it is drawn."""
+    from playwright.sync_api import Error
 
     @functools.wraps(act)
     def whole(place: Locator, *given, **options):
@@ -79,6 +74,8 @@ def told(emulate: Callable) -> Callable:
 @pytest.fixture(scope="session", autouse=True)
 def _hands() -> Iterator[None]:
     """A test that reads right after a click reads the picture after it, on a slow machine too."""
+    from playwright.sync_api import Locator, Page
+
     with pytest.MonkeyPatch.context() as patch:
         for name in ACTS:
             patch.setattr(Locator, name, waits(getattr(Locator, name)))

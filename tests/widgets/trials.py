@@ -42,20 +42,18 @@ def trials(test: str) -> type:
     faults = yaml.safe_load((place / "faults.yaml").read_text(encoding="utf-8"))
     widget_of = functools.cache(lambda picture: pictures[picture][0]())
 
-    each = pytest.mark.parametrize(
-        "depicted", [pytest.param(one, id=name) for name, one in pictures.items()], indirect=True
-    )
-
     class TestOracle:
-        @each
-        def test_takes_what_is_right(self, depicted):
-            page, widget = depicted
-            examine(page, widget)
-            assert page.record.errors == []
-
-        @each
-        def test_no_chance_is_a_power_of_ten(self, depicted):
-            assert numbers_to_mend(depicted[0], names[place.name]) == []
+        @pytest.mark.parametrize("picture", pictures)
+        def test_takes_what_is_right(self, bench, picture):
+            widget, hands = widget_of(picture), pictures[picture][1]
+            with recorded(bench, widget) as page:
+                prepare(page, hands)
+                examine(page, widget)
+                found = numbers_to_mend(page, names[place.name])
+                assert found == [], (
+                    f"a chance as a power of ten, or as a program writes it: {found}"
+                )
+                assert page.record.errors == []
 
         def test_each_fault_finds_its_words(self):
             for _, module, stands, _ in map(dict.values, faults.values()):

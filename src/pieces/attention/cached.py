@@ -53,7 +53,7 @@ class CachedAttention(MultiHeadAttention):
         once for several layers.
         """
         positions = self._places(x, mask, bias, positions, cache)
-        q, k, v = self._project(x, x)
+        q, k, v = self.project(x, x)
         q, k = self.position.rotate(q, k, positions)
         k, v = cache.update(k, v)
         mask = visible(cache.padding(), mask)

@@ -31,7 +31,7 @@ class CrossAttention(MultiHeadAttention):
         A ``cache`` keeps the keys and values of the first call; later calls reuse them.
         """
         if cache.length() == 0:
-            q, k, v = self._project(x, context)
+            q, k, v = self.project(x, context)
             k, v = cache.update(k, v)
         else:
             q = split_heads(self.query(x), self.head_dim)

@@ -66,7 +66,7 @@ class LatentAttention(nn.Module):
         With a ``cache`` (a growing or rolling one) x are the next T tokens. Positions as in
         ``CachedAttention``.
         """
-        q, kept = self._project(x, mask, positions, cache)
+        q, kept = self.project(x, mask, positions, cache)
         kept, _ = cache.update(kept, kept[..., :0])  # the values are a part of the keys
         plain, turned = q.split((self.head_dim, q.shape[-1] - self.head_dim), dim=-1)
         plain = plain @ self.key.weight.view(self.n_heads, self.head_dim, -1)
@@ -79,14 +79,14 @@ class LatentAttention(nn.Module):
         self, x: Float[Tensor, "B T D"], *, mask: Mask = None, positions: Positions | None = None
     ) -> Float[Tensor, "B T D"]:
         """The same with each head's keys and values written out, as training does it."""
-        q, kept = self._project(x, mask, positions, NO_CACHE)
+        q, kept = self.project(x, mask, positions, NO_CACHE)
         c, r = kept.squeeze(1).split((self.latent, kept.shape[-1] - self.latent), dim=-1)
         k, v = (split_heads(up(c), self.head_dim) for up in (self.key, self.value))
         k = torch.cat((k, r.unsqueeze(1).expand(-1, self.n_heads, -1, -1)), dim=-1)
         heads, _ = self.core(q, k, v, mask=mask)
         return self.output(merge_heads(heads))
 
-    def _project(
+    def project(
         self, x: Tensor, mask: Mask, positions: Tensor | None, cache: LayerCache
     ) -> tuple[Float[Tensor, "B H T KR"], Float[Tensor, "B 1 T CR"]]:
         """Queries, and what is kept of each token: [c; r] as the key of one head."""

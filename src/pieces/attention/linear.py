@@ -16,6 +16,7 @@ from pieces import masks
 from pieces.attention.function import share_heads
 from pieces.attention.multi_head import merge_heads, split_heads
 from pieces.checks import Divides, DivisorOf, DtypeOf, Size, checked, divided
+from pieces.precision import in_float32
 from pieces.types import Output, Queries
 
 FeatureMap = Callable[[Tensor], Tensor]
@@ -64,7 +65,7 @@ def linear_attention(
     float32 at least, for in 16 bits a sum soon stops growing.
     """
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
-    q, k, wide = wide_sums(features(q)), wide_sums(features(k)), wide_sums(v)
+    q, k, wide = in_float32(features(q)), in_float32(features(k)), in_float32(v)
     pairs, keys = (0.0, 0.0) if state is None else state
     outputs = []
     for q_t, k_t, v_t in zip(*(x.split(1, dim=2) for x in (q, k, wide)), strict=True):
@@ -86,7 +87,7 @@ def linear_attention_quadratic(
     Shapes: as ``linear_attention`` -> output [B, H, T, Kv], weights [B, H, T, T].
     """
     k, v = share_heads(k, q.shape[1]), share_heads(v, q.shape[1])
-    scores = wide_sums(features(q)) @ wide_sums(features(k)).mT
+    scores = in_float32(features(q)) @ in_float32(features(k)).mT
     if q.shape[2] > 0:
         scores = scores.masked_fill(~masks.causal(q.shape[2], device=q.device), 0.0)
     weights = ratio(scores, scores.sum(dim=-1, keepdim=True)).to(v.dtype)
@@ -96,11 +97,6 @@ def linear_attention_quadratic(
 def ratio(part: Tensor, whole: Tensor) -> Tensor:
     """What each part is of the whole; of nothing, nothing."""
     return part / whole.masked_fill(whole == 0, 1.0)
-
-
-def wide_sums(x: Tensor) -> Tensor:
-    """In float32 at least: 256 + 1 is 256 in bfloat16."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 @checked
@@ -135,7 +131,7 @@ class LinearAttention(nn.Module):
 
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
         """Shapes: x [B, T, D] -> [B, T, D]."""
-        q, k, v = self._project(x)
+        q, k, v = self.project(x)
         heads, _ = linear_attention_quadratic(q, k, v, features=self.features)
         return self.output(merge_heads(heads))
 
@@ -143,11 +139,11 @@ class LinearAttention(nn.Module):
         self, x: Float[Tensor, "B T D"], *, state: Sums | None = None
     ) -> tuple[Float[Tensor, "B T D"], Sums]:
         """The same for the next T tokens, with the state they leave. Shapes: as ``forward``."""
-        q, k, v = self._project(x)
+        q, k, v = self.project(x)
         heads, state = linear_attention(q, k, v, features=self.features, state=state)
         return self.output(merge_heads(heads)), state
 
-    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries [B, H, T, K], keys and values [B, G, T, K]."""
         maps = (self.query, self.key, self.value)
         q, k, v = (split_heads(project(x), self.head_dim) for project in maps)

@@ -70,12 +70,12 @@ class MultiHeadAttention(nn.Module):
         The mask (True = may attend) and the bias (added to the scores) are [T, S], or 4-D with each
         axis as in [B, H, T, S] or 1; padding [B, 1, 1, S] fits, [B, T, S] wants mask[:, None].
         """
-        q, k, v = self._project(x, x if context is None else context)
+        q, k, v = self.project(x, x if context is None else context)
         heads, weights = self.core(q, k, v, mask=mask, bias=bias, return_weights=return_weights)
         output = self.output(merge_heads(heads))
         return (output, weights) if return_weights else output
 
-    def _project(
+    def project(
         self, x: Float[Tensor, "B T D"], context: Float[Tensor, "B S C"]
     ) -> tuple[Queries, Keys, Values]:
         """Queries of x, keys and values of the context, cut into heads."""

@@ -33,9 +33,9 @@ class NormedAttention(CachedAttention):
         self.query_norm = query_norm or RMSNorm(self.head_dim)
         self.key_norm = key_norm or RMSNorm(self.head_dim)
 
-    def _project(
+    def project(
         self, x: Float[Tensor, "B T D"], context: Float[Tensor, "B S C"]
     ) -> tuple[Queries, Keys, Values]:
         """Queries, keys and values as they were, the first two normalised."""
-        q, k, v = super()._project(x, context)
+        q, k, v = super().project(x, context)
         return self.query_norm(q), self.key_norm(k), v

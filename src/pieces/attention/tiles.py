@@ -10,6 +10,7 @@ from torch.autograd.function import once_differentiable
 
 from pieces.attention.function import set_apart, share_heads
 from pieces.checks import require_float, require_mask
+from pieces.precision import in_float32, working_dtype
 
 OfPositions = Callable[[Tensor, Tensor], Tensor]
 
@@ -32,7 +33,9 @@ class Tiled(torch.autograd.Function):
         """Row by row of blocks, each carried along its tiles."""
         k, v = (k, v) if mask is None else set_apart(k, v)
         x = Inputs(q, k, v, bias, mask)
-        output = torch.empty(*q.shape[:3], v.shape[-1], dtype=_working(q), device=q.device)
+        output = torch.empty(
+            *q.shape[:3], v.shape[-1], dtype=working_dtype(q.dtype), device=q.device
+        )
         log_sum = output.new_empty(*q.shape[:3], 1)
         for rows in _blocks(q.shape[2], block_size):
             row = (torch.full_like(log_sum[:, :, rows], -torch.inf), 0.0, 0.0)
@@ -57,11 +60,11 @@ class Tiled(torch.autograd.Function):
         q, k, v, *tensors, output, log_sum = ctx.saved_tensors
         bias, mask = (f if x is None else x for x, f in zip(tensors, ctx.functions, strict=True))
         x = Inputs(q, k, v, bias, mask)
-        grads = [torch.zeros_like(t, dtype=_working(q)) for t in (q, k, v)]
+        grads = [torch.zeros_like(t, dtype=working_dtype(q.dtype)) for t in (q, k, v)]
         wanted = ctx.needs_input_grad[3]
-        grads.append(torch.zeros_like(bias, dtype=_working(q)) if wanted else None)
+        grads.append(torch.zeros_like(bias, dtype=working_dtype(q.dtype)) if wanted else None)
         log_sum = log_sum.masked_fill(log_sum == -torch.inf, torch.inf)  # blind rows: e^-inf = 0
-        grad_output = grad_output.to(_working(q))
+        grad_output = grad_output.to(working_dtype(q.dtype))
         along = (grad_output * output).sum(dim=-1, keepdim=True)
         with torch.autocast(q.device.type, enabled=False):
             for rows in _blocks(q.shape[2], ctx.block_size):
@@ -120,19 +123,14 @@ def _scores(x: Inputs, rows: slice, columns: slice) -> Tensor | None:
     return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
 
 
-def _working(q: Tensor) -> torch.dtype:
-    """Sums are carried in float32 at least."""
-    return torch.promote_types(q.dtype, torch.float32)
-
-
 def _queries(x: Inputs, rows: slice) -> Tensor:
     """A block of queries, divided by sqrt(K)."""
-    return x.q[:, :, rows].to(_working(x.q)) / math.sqrt(x.q.shape[-1])
+    return in_float32(x.q[:, :, rows]) / math.sqrt(x.q.shape[-1])
 
 
 def _shared(keys: Tensor, columns: slice, x: Inputs) -> Tensor:
     """A block of keys or values, one for each head."""
-    return share_heads(keys[:, :, columns].to(_working(x.q)), x.q.shape[1])
+    return share_heads(keys[:, :, columns].to(working_dtype(x.q.dtype)), x.q.shape[1])
 
 
 def _blocks(length: int, size: int) -> Iterator[slice]:

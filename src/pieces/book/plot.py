@@ -22,9 +22,10 @@ from matplotlib.text import Text as Label
 
 from pieces.book.colours import FAINT, INK, ON_STRONG, PAPER, ROLE, tone
 from pieces.book.tables import table as table
-from pieces.checks import Number, OneOf, Text, checked, one_of, require
+from pieces.checks import Filled, Number, OneOf, checked, one_of, require
 
-Matrix = Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"] | Bool[torch.Tensor, "T S"]
+Entries = Float[torch.Tensor, "T S"] | Int[torch.Tensor, "T S"] | Bool[torch.Tensor, "T S"]
+AltText = Annotated[str, Filled()]
 Role = Annotated[str, OneOf(ROLE)]
 STYLE = {
     "figure.facecolor": "none",
@@ -71,7 +72,7 @@ def figure(
 
 
 @checked
-def show(drawing: Figure, alt: Text) -> None:
+def show(drawing: Figure, alt: AltText) -> None:
     """Put a figure into the page, with `alt` for those who do not see it."""
     from IPython.display import display
 
@@ -84,7 +85,7 @@ def show(drawing: Figure, alt: Text) -> None:
 
 
 @checked
-def drawing(name: str, alt: Text) -> None:
+def drawing(name: str, alt: AltText) -> None:
     """Put one of the book's own drawings, `pieces/book/drawings/name.svg`, into the page."""
     from IPython.display import display
 
@@ -96,7 +97,7 @@ def drawing(name: str, alt: Text) -> None:
 @checked
 def heatmap(
     axes: Axes,
-    values: Matrix,
+    values: Entries,
     *,
     role: Role = "weight",
     mask: Bool[torch.Tensor, "T S"] | None = None,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from tabulate import tabulate
 
-from pieces.checks import Count, Filled, Number, Size, checked, require
+from pieces.checks import Filled, Natural, Number, Size, checked, require
 
 GROUPED = 10_000  # from here on, three digits stand together: 363,000
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -67,7 +67,7 @@ def table(
     rows: Annotated[Sequence, Filled()],
     headers: Annotated[Sequence, Filled()],
     *,
-    digits: Count | Sequence[int] = 2,
+    digits: Natural | Sequence[int] = 2,
     caption: str = "",
 ) -> Table:
     """Make a table of results; put it last in a cell, or hand it to ``display``.
@@ -107,7 +107,7 @@ def scientific(value: Number, digits: Size = 2) -> str:
 
 
 @checked(always=True)
-def _text(cell: Any, digits: Count) -> str:
+def _text(cell: Any, digits: Natural) -> str:
     """One cell as it is read: −0.25, 363,000, ∞."""
     known = isinstance(cell, str | int | float) and not isinstance(cell, bool)
     rule, remedy = "must be a text, an int or a float", "pass x.item() of a tensor"

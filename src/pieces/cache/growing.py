@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pieces.cache.protocol import Cache, KeysValues, require_stored
-from pieces.checks import Count, Size, checked, refuse, require
+from pieces.checks import Natural, Size, checked, refuse, require
 
 
 class _Strip:
@@ -98,7 +98,7 @@ class GrowingCache(Cache):
         self._strips: dict[int, _Strip] = {}
 
     def update(
-        self, layer: Count, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
+        self, layer: Natural, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T Kv"]
     ) -> KeysValues:
         """See ``Cache.update``."""
         strip = self._strips.get(layer) or _Strip(k, v)

@@ -11,7 +11,7 @@ import torch
 
 from pieces.cache.paged_batch import PagedBatch
 from pieces.cache.traced import Traced
-from pieces.checks import Count, Filled, Once, Size, checked, one_of, refuse, require
+from pieces.checks import Filled, Natural, Once, Size, checked, one_of, refuse, require
 from pieces.types import Device
 
 
@@ -54,7 +54,7 @@ class PagedCache:
         """Begin an empty sequence; return its number. It takes blocks only when it is written."""
         return self._begin([], [0] * self.k.shape[0])
 
-    def fork(self, sequence: int, length: Count | None = None) -> int:
+    def fork(self, sequence: int, length: Natural | None = None) -> int:
         """Begin a sequence with the first ``length`` tokens of another (default all): no copy."""
         lengths = self._settled(sequence)
         length = lengths[0] if length is None else length

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pieces.checks import Count, checked, refuse, require
+from pieces.checks import Natural, checked, refuse, require
 from pieces.types import Device
 
 KeysValues = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S Kv"]]
@@ -67,7 +67,7 @@ class Cache:
         """Forget what came after ``mark``: a call that is refused half-way leaves no trace."""
 
     @checked
-    def __getitem__(self, layer: Count) -> "LayerCache":
+    def __getitem__(self, layer: Natural) -> "LayerCache":
         """The part of one attention layer."""
         return LayerCache(self, layer)
 

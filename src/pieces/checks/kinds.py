@@ -177,10 +177,9 @@ def divided(**sizes: int) -> int:
 
 
 Size = Annotated[int, Range(at_least=1)]  # of an axis, a window, a number of layers
-Count = Annotated[int, Range(at_least=0)]
-Even = Annotated[int, Range(at_least=2, even=True)]
+Natural = Annotated[int, Range(at_least=0)]  # an id, an index, a number of steps
+EvenSize = Annotated[int, Range(at_least=2, even=True)]
 Positive = Annotated[Number, Range(above=0)]
 NotNegative = Annotated[Number, Range(at_least=0)]
 Share = Annotated[Number, Range(at_least=0, below=1)]  # of what is dropped
-Text = Annotated[str, Filled()]
 Probability = Annotated[Number, Range(above=0, at_most=1)]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pieces.attention import CausalCore
-from pieces.checks import Count, Size
+from pieces.checks import Natural, Size
 from pieces.models.config import builder
 from pieces.models.decoder_only import DecoderOnly
 from pieces.models.llama import LlamaConfig, dense, gated_decoder
@@ -14,7 +14,7 @@ class Qwen2Config(LlamaConfig):
     """Sizes of a Qwen2. Layers from ``first_window_layer`` on see ``window`` keys; None is all."""
 
     window: Size | None = None
-    first_window_layer: Count = 0
+    first_window_layer: Natural = 0
     bias: bool = True
 
 

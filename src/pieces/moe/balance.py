@@ -10,12 +10,15 @@ from torch import Tensor, nn
 
 from pieces.checks import checked, require
 from pieces.moe.router import Chosen, Router, RouterLogits, Routing
+from pieces.precision import in_float32
 
-Real = Bool[Tensor, "..."] | None
+RealTokens = Bool[Tensor, "..."] | None
 
 
 @checked
-def load_balancing_loss(logits: RouterLogits, k: Chosen, mask: Real = None) -> Float[Tensor, ""]:
+def load_balancing_loss(
+    logits: RouterLogits, k: Chosen, mask: RealTokens = None
+) -> Float[Tensor, ""]:
     """k if all experts are used alike, up to E where the same k get everything.
 
     loss = E sum over e of f_e P_e,  f_e: how many of a token's k choices are e, P_e: its mean
@@ -29,7 +32,7 @@ def load_balancing_loss(logits: RouterLogits, k: Chosen, mask: Real = None) -> F
     Shapes: logits [..., E], mask [...] -> one number.
     """
     real, tokens = _real(logits, mask), tuple(range(logits.ndim - 1))
-    probabilities = logits.to(torch.promote_types(logits.dtype, torch.float32)).softmax(dim=-1)
+    probabilities = in_float32(logits).softmax(dim=-1)
     chosen = F.one_hot(probabilities.topk(k, dim=-1).indices, logits.shape[-1]).sum(dim=-2)
     number = real.sum().clamp(min=1)  # no token at all costs nothing
     share = (chosen * real).sum(dim=tokens) / number
@@ -38,7 +41,7 @@ def load_balancing_loss(logits: RouterLogits, k: Chosen, mask: Real = None) -> F
 
 
 @checked
-def router_z_loss(logits: RouterLogits, mask: Real = None) -> Float[Tensor, ""]:
+def router_z_loss(logits: RouterLogits, mask: RealTokens = None) -> Float[Tensor, ""]:
     """Keeps the logits small, where rounding harms the softmax least.
 
     loss = mean over tokens of (ln sum of exp(logits))²
@@ -46,7 +49,7 @@ def router_z_loss(logits: RouterLogits, mask: Real = None) -> Float[Tensor, ""]:
     Source: Zoph et al. 2022 (ST-MoE), eq. (5). Shapes: logits [..., E], mask [...] -> one number.
     """
     real = _real(logits, mask).squeeze(-1)
-    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    wide = in_float32(logits)
     return (wide.logsumexp(dim=-1).square() * real).sum() / real.sum().clamp(min=1)
 
 

@@ -7,18 +7,18 @@ import math
 from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from pieces.checks import AtMostAxis, Compared, Positive, Size, checked
+from pieces.precision import in_float32
 
 RouterLogits = Float[Tensor, "*batch E"]
 ExpertWeights = Float[Tensor, "*batch k"]
 Experts = Int[Tensor, "*batch k"]
 Chosen = Annotated[Size, AtMostAxis("logits")]  # experts a token visits
-Choice = Callable[[Tensor, int], tuple[Tensor, Tensor]]
+Chooser = Callable[[Tensor, int], tuple[Tensor, Tensor]]
 
 
 class Routing(NamedTuple):
@@ -40,7 +40,7 @@ def route(logits: RouterLogits, k: Chosen) -> tuple[ExpertWeights, Experts]:
     Shapes: logits [..., E] -> weights, experts [..., k], best first.
     """
     best, experts = logits.topk(k, dim=-1)
-    return _wide(best).softmax(dim=-1), experts
+    return in_float32(best).softmax(dim=-1), experts
 
 
 @checked
@@ -62,7 +62,7 @@ def route_unnormalised(logits: RouterLogits, k: Chosen) -> tuple[ExpertWeights, 
     Source: Fedus et al. 2021 (Switch Transformer), 2.1, with k = 1.
     Shapes and errors: as ``route``.
     """
-    return _wide(logits).softmax(dim=-1).topk(k, dim=-1)
+    return in_float32(logits).softmax(dim=-1).topk(k, dim=-1)
 
 
 @checked
@@ -101,7 +101,7 @@ class Router(nn.Module):
         n_experts: Size,
         k: Annotated[Size, Compared("at most", "n_experts")],
         *,
-        choose: Choice = route,
+        choose: Chooser = route,
         capacity_factor: Positive | None = None,
     ) -> None:
         super().__init__()
@@ -123,8 +123,3 @@ class Router(nn.Module):
     def extra_repr(self) -> str:
         """Sizes, for ``print(model)``."""
         return f"n_experts={self.n_experts}, k={self.k}, capacity_factor={self.capacity_factor}"
-
-
-def _wide(x: Tensor) -> Tensor:
-    """In float32 at least."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))

@@ -6,9 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pieces.checks import Compared, Even, LeftOut, Positive, Size, checked
+from pieces.checks import Compared, EvenSize, LeftOut, Positive, Size, checked
 from pieces.positions.encoding import PositionalEncoding, with_batch
 from pieces.positions.scaling import Unscaled
+from pieces.precision import working_dtype
 from pieces.types import Positions
 
 
@@ -47,7 +48,7 @@ class Interleaved:
         return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 
 
-RotaryDim = Annotated[Even | None, Compared("at most", "head_dim"), LeftOut("head_dim")]
+RotaryDim = Annotated[EvenSize | None, Compared("at most", "head_dim"), LeftOut("head_dim")]
 
 
 @checked
@@ -85,7 +86,7 @@ class Rotary(PositionalEncoding):
         Angles are computed in float32 at least, then cast: pass the dtype of the model.
         Shapes: positions [T] or [B, T] -> cos, sin [1, 1, T, R] or [B, 1, T, R], R = rotary_dim.
         """
-        working = torch.promote_types(dtype, torch.float32)
+        working = working_dtype(dtype)
         frequencies = self.scaling(self.rotary_dim, self.base, positions, working)
         angles = positions.to(working)[..., None] * frequencies
         angles = with_batch(angles, 3)[:, None]

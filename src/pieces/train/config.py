@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pieces.checks import (
-    Count,
     DivisorOf,
+    Natural,
     NotNegative,
     Positive,
     Range,
@@ -35,12 +35,12 @@ class TrainConfig:
     steps: Size
     batch_size: Size = 64
     lr: Positive = 3e-3
-    warmup: Count = 20
+    warmup: Natural = 20
     final_share: Annotated[NotNegative, Range(at_most=1)] = 0.1
     weight_decay: NotNegative = 0.01
     betas: tuple[Share, Share] = (0.9, 0.98)
     clip: Positive = 1.0
-    seed: Count = 0
+    seed: Natural = 0
     bf16: bool = True
     accumulate: Annotated[Size, DivisorOf("batch_size")] = 1
 
@@ -53,7 +53,7 @@ class TrainConfig:
 
 
 @checked
-def learning_rate(step: Count, config: TrainConfig) -> float:
+def learning_rate(step: Natural, config: TrainConfig) -> float:
     """The learning rate of a step, 0 the first.
 
     lr (step + 1) / warmup  in the warm-up, then

@@ -6,18 +6,10 @@ from pieces import masks
 from pieces.attention import masked_softmax
 from pieces.scores import dot, scaled_dot
 from pieces.widgets.base import PieceWidget
+from pieces.widgets.six_tokens import TABLE, TOKENS, WEIGHTS
 from pieces.widgets.stills import grid
 from pieces.widgets.traits import Choice, Count, Matrix, Result, Words
 
-TABLE = (
-    (0.13, 0.15, 0.89),
-    (0.25, 0.87, 0.66),
-    (0.57, 0.85, 0.64),
-    (0.22, 0.58, 0.33),
-    (0.77, 0.25, 0.10),
-    (0.05, 0.80, 0.55),
-)
-TOKENS = ("Lily", "lost", "her", "small", "red", "ball")
 SHOWN = (
     ("X", "Wq", "Q"),
     ("X", "Wk", "K"),
@@ -28,18 +20,6 @@ SHOWN = (
     ("weights", "V", "output"),
 )
 STEPS = ("query", "key", "value", "score", "scale", "softmax", "mix")
-
-
-def draws(seed: int = 168) -> list[list[list[float]]]:
-    """Return three 3 × 3 matrices: what manual_seed(seed) and three torch.rand(3, 3) give.
-
-    A generator of its own draws them, so that the reader's random numbers stay as they were.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    return [torch.rand(3, 3, generator=generator).tolist() for _ in range(3)]
-
-
-WEIGHTS = draws()
 
 
 class AttentionSteps(PieceWidget):

@@ -48,7 +48,7 @@ class Language(Choice):
         return super().limits() | {"vocabularies": told}
 
 
-class Rows(Matrix):
+class WordRows(Matrix):
     """The table of an embedding, 8 × 4 within ±5; `empty` allows none at all."""
 
     def __init__(self, default: Any = (), empty: bool = False):
@@ -92,8 +92,8 @@ class EmbeddingLookup(PieceWidget):
 
     language = Language("english", tuple(VOCABULARIES))
     text = Text(TEXTS["english"], longest=200)
-    W = Rows(W)
-    before = Rows(empty=True)
+    W = WordRows(W)
+    before = WordRows(empty=True)
     token = Count(2, 1, MOST)
     row = Count(5, 1, 8)
     column = Count(1, 1, 4)

@@ -31,7 +31,7 @@ V = (
 )  # fmt: skip
 
 
-class Table(Matrix):
+class TileMatrix(Matrix):
     """A table of one head: a row a token, within ±20."""
 
     def __init__(self, default: Sequence[Sequence[float]]):
@@ -77,9 +77,9 @@ class FlashTiles(PieceWidget):
 
     title = "A softmax that never sees the whole row"
 
-    Q = Table(Q)
-    K = Table(K)
-    V = Table(V)
+    Q = TileMatrix(Q)
+    K = TileMatrix(K)
+    V = TileMatrix(V)
     words = Words(WORDS, most=MOST)
     rows = Count(2, 1, MOST)
     columns = Count(2, 1, MOST)

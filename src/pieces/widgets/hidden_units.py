@@ -1,16 +1,14 @@
 """HiddenUnits: which words open a hidden unit of a trained model, and what comes of holding it."""
 
-import functools
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from torch import nn
-from traitlets import TraitType, default
+from traitlets import default
 
-from pieces.book import measured
-from pieces.checks import require
 from pieces.tasks import Task
+from pieces.widgets.opened_units import Opened, recorded
 from pieces.widgets.trained_model import OWN, READ, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Count, Real, Result, Switch, Text
 
@@ -19,44 +17,6 @@ TEXT = (
     "Once upon a time there was a shy girl named Lily. She had a red ball. "
     "One sunny day, she took the"
 )
-
-
-@functools.cache
-def recorded() -> dict[str, dict[str, Any]]:
-    """Return what experiments/hidden_units.py found: by "layer.unit", its words and its size."""
-    units = measured.record_of("hidden_units")["units"]
-    return {name: {"size": unit["size"], "words": unit["words"]} for name, unit in units.items()}
-
-
-class Opened(TraitType):
-    """By "layer.unit": the `size` of its largest value, and `words` as [id, mean value]."""
-
-    def __init__(self):
-        super().__init__(default_value={})
-        self.tag(sync=True)
-
-    def validate(self, obj: Any, value: Any) -> dict[str, dict[str, Any]]:
-        """Return `value`, or raise `ValueError` where it says no such thing of some unit."""
-        fits = isinstance(value, dict) and (
-            value == recorded()  # of the book's model, and known to fit
-            or all(
-                isinstance(name, str) and isinstance(unit, dict) and told(unit)
-                for name, unit in value.items()
-            )
-        )
-        rule = 'a dict of "layer.unit": {"size": …, "words": [[id, mean], …]}'
-        require(fits, self.name, "another form", rule, "leave it out")
-        return value
-
-
-def told(unit: dict[str, Any]) -> bool:
-    """Return whether a unit's entry has its size and its words."""
-    number = lambda x: isinstance(x, int | float) and math.isfinite(x)  # noqa: E731
-    size, words = unit.get("size"), unit.get("words")
-    listed = isinstance(words, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(map(number, pair)) for pair in words
-    )
-    return unit.keys() == {"size", "words"} and number(size) and size > 0 and listed
 
 
 class HiddenUnits(TrainedModelWidget):

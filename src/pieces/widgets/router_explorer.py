@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pieces.widgets.sampling_explorer import World
 from pieces.widgets.trained_model import READ, ModelName, TrainedModelWidget
 from pieces.widgets.traits import Cells, Count, Real, Result, Text
+from pieces.widgets.world import World
 
 MODELS = ("stories_moe",)
 TEXT = (

@@ -1,43 +1,14 @@
 """SamplingExplorer: a trained model writes on, word by word, beside the true probabilities."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from traitlets import TraitType
-
-from pieces.checks import require
-from pieces.tasks import stories_words
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Count, Real, Result, Text, Words
+from pieces.widgets.world import World
 
 MODELS = ("stories_llama", "stories_moe", "stories_attention")
 TEXT = "Once upon a time there was a shy girl named Lily. She had a red ball. One sunny day, she"
 MOST = 128  # words, those of the beginning too: as long as the texts that the models learnt from
-# The tables of words from which the page tells the stories, by their names in stories_words.py.
-TABLES = stories_words.several(
-    """
-    GIRLS BOYS PETS ANIMALS TAME FAMILY WORKERS LOOKS COLOURS SIZES THINGS FOODS BAKED MEALS DRINKS
-    OUTINGS INSIDE OUTSIDE HOMES KINDS GLAD SAD SHOWN WEATHER TIMES NUMBERS PASTIMES HERD
-    """
-)
-
-
-def world() -> dict[str, Any]:
-    """Return the words of the small world, from which the page knows what can follow."""
-    return {name: getattr(stories_words, name) for name in TABLES}
-
-
-class World(TraitType):
-    """The words of the small world by their tables, or {} for another language."""
-
-    def __init__(self):
-        super().__init__(default_value=world())
-        self.tag(sync=True)
-
-    def validate(self, obj: Any, value: Any) -> dict[str, Any]:
-        """Return `value`, or raise `ValueError` where it is another world."""
-        known = isinstance(value, dict) and value in ({}, world())
-        require(known, self.name, "another form", "that of the small world, or {}", "leave it out")
-        return value
 
 
 class SamplingExplorer(TrainedModelWidget):

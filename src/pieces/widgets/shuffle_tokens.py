@@ -1,7 +1,7 @@
 """ShuffleTokens: shuffle the rows of a table and see whether the outputs move along."""
 
-from pieces.widgets.attention_steps import TABLE, TOKENS, WEIGHTS
 from pieces.widgets.base import PieceWidget
+from pieces.widgets.six_tokens import TABLE, TOKENS, WEIGHTS
 from pieces.widgets.traits import Choice, Count, Matrix, Result, Words
 
 

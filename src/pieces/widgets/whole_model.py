@@ -10,11 +10,11 @@ from traitlets import TraitType, default
 from pieces.checks import require
 from pieces.switches import parts
 from pieces.trained import shared
-from pieces.widgets.hidden_units import Opened, recorded
-from pieces.widgets.sampling_explorer import World
+from pieces.widgets.opened_units import Opened, recorded
 from pieces.widgets.trained_model import ModelName, TrainedModelWidget
 from pieces.widgets.traits import Choice, Count, Result, Text
 from pieces.widgets.whole_still import MOST, whole_still
+from pieces.widgets.world import World
 
 MODELS = ("stories_llama", "stories_moe", "stories_attention")
 TEXT = "This is the story of Lily. She had a red ball. One day, she took the"

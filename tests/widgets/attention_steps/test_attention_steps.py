@@ -10,7 +10,8 @@ from browser import PAINTED, picture, put, state
 from pieces import masks
 from pieces.attention import attention
 from pieces.widgets import AttentionSteps
-from pieces.widgets.attention_steps import STEPS, TABLE, draws
+from pieces.widgets.attention_steps import STEPS
+from pieces.widgets.six_tokens import TABLE, draws
 
 TestOracle = trials(__file__)
 

@@ -17,7 +17,7 @@ from pieces.tasks.stories_plots import language
 from pieces.tasks.stories_telling import Listener, Teller
 from pieces.tasks.stories_words import VOCABULARY
 from pieces.widgets import SamplingExplorer
-from pieces.widgets.sampling_explorer import world
+from pieces.widgets.world import world
 from widgets.sampling_explorer.expected import next_word, shipped
 from widgets.sampling_explorer.samples import example as writing
 

@@ -4,12 +4,11 @@ import { MAPS, SHOWN, four, lines, low, masked, topOf } from "./attention_matric
 import { editors } from "./attention_steps_edit.js";
 import { glides } from "../kit/glide.js";
 import {
-  choice, count, format, frame, guard, h, heatmap, live, numbers, report, select, slider, stepper, words,
+  choice, count, format, frame, guard, h, heatmap, limits, live, numbers, report, select, slider, stepper, words,
 } from "../kit/kit.js";
 import { masks, selfAttention, transpose } from "../twin/twin.js";
 
 const STEPS = ["query", "key", "value", "score", "scale", "softmax", "mix"];
-const T = 6;
 const WEIGHTS = { Wq: "query", Wk: "key", Wv: "value" };
 const named = (s, i) => (s.tokens[i] ? ` (“${s.tokens[i]}”)` : "");
 /** The keys that share the largest number of a row, as far as four decimals tell. */
@@ -45,7 +44,7 @@ const WORDS = {
     softmax: (s, i) => {
       const first = leaders(s.weights[i]);
       const share = format(100 * Math.max(...s.weights[i]), 1);
-      const hides = s.mask && i < T - 1;
+      const hides = s.mask && i < s.X.length - 1;
       const positive = s.weights[i].every((x) => x > 0); // a score far below the largest leaves 0
       return `Row ${i + 1} ${positive ? "is positive now and sums to 1" : "sums to 1 now"}. `
         + (first.length === 1
@@ -68,9 +67,10 @@ const KEPT = { Q: 0, K: 1, V: 2 }; // what waits below the picture, and the step
 
 function read(model) {
   /** @type {any} */
-  const s = { X: numbers(model, "X", T, 3), step: STEPS[count(model, "step")],
+  const s = { X: numbers(model, "X"), step: STEPS[count(model, "step")],
     row: count(model, "row") - 1 };
-  for (const trait of Object.keys(WEIGHTS)) s[trait] = numbers(model, trait, 3, 3);
+  for (const trait of Object.keys(WEIGHTS)) s[trait] = numbers(model, trait);
+  const T = s.X.length;
   s.mask = choice(model, "mask") === "causal" ? masks.causal(T) : null;
   s.tokens = words(model, "tokens").length === T ? words(model, "tokens") : Array(T).fill("");
   Object.assign(s, selfAttention(s.X, s));
@@ -151,12 +151,12 @@ function render({ model, el }) {
   const till = h("span", {});
   const store = h("p", { class: "p-store" }, till, ...kept.values());
   view.panes.append(...panes.values(), times, equals, store);
-  const work = arithmetic(view, { label: WORDS.row, most: T + 1,
+  const work = arithmetic(view, { label: WORDS.row, most: limits(model, "X").rows + 1,
     point: (n) => point(null, n !== null && n < now[now.made][0].length ? n : null),
       press: (n) => keep({ row: null, column: n }) });
   view.sentence.after(work.list);
   view.foot.before(editors(view, model, Object.entries(WORDS.tables).map(([trait, label]) => ({
-    trait, label, rows: trait === "X" ? T : 3, role: WEIGHTS[trait] ?? "residual",
+    trait, label, role: WEIGHTS[trait] ?? "residual",
     title: trait === "X" ? [label] : ["W", h("sup", {}, trait[1].toUpperCase())],
   })), WORDS));
 

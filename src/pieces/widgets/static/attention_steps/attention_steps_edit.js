@@ -2,14 +2,14 @@
 import { h, matrixEditor, numbers } from "../kit/kit.js";
 
 /** @param {Object} view @param {Object} model
- *  @param {{trait: string, rows: number, role: string, label: string, title: (string|Node)[]}[]} tables
+ *  @param {{trait: string, role: string, label: string, title: (string|Node)[]}[]} tables
  *  @param {{edit: string, undo: string}} say */
 export function editors(view, model, tables, say) {
   const start = Object.fromEntries(tables.map(({ trait }) => [trait, model.get(trait)]));
-  const [first, ...others] = tables.map(({ trait, rows, role, label, title }) =>
+  const [first, ...others] = tables.map(({ trait, role, label, title }) =>
     h("figure", { class: "p-edit" }, h("figcaption", {}, ...title),
-      matrixEditor(view, model, trait, { label, rows, columns: 3, role,
-        read: () => numbers(model, trait, rows, 3) })));
+      matrixEditor(view, model, trait, { label, role,
+        read: () => numbers(model, trait) })));
   const box = h("div", { class: "p-edits" }, first, h("div", { class: "p-edits" }, ...others));
   const undo = () => {
     box.querySelectorAll("input").forEach((input) => input.setAttribute("aria-invalid", "false"));

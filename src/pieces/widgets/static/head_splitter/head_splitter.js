@@ -1,11 +1,10 @@
 /** Multi-head attention as shapes: a table is cut into heads, each attends alone, one table comes back. */
 import { PALETTE, blocks } from "../kit/blocks.js";
-import { count, frame, guard, h, legend, live, report, setText, setter, slider } from "../kit/kit.js";
+import { count, frame, guard, h, legend, limits, live, report, setText, setter, slider } from "../kit/kit.js";
 import { player } from "../kit/player.js";
 import { permute, reshape, tensor } from "../twin/tensor.js";
 import { attention, gaussian, matmul, matrix } from "../twin/twin.js";
 
-const [MOST_T, MOST_H, MOST_K] = [6, 4, 4];
 const HALF = 3; // the first step that shows the outputs of the heads
 const NONE = 1e-12;
 const WORDS = {
@@ -47,17 +46,20 @@ function read(model) {
   return { B, T, H, K, D: H * K, step, silenced };
 }
 
-/** Random numbers that stay the same when a size changes: cell [b, t, h, k] of the largest table. */
-const draws = (seed) => {
-  const all = gaussian(seed, 2 * MOST_T * MOST_H * MOST_K);
-  return (b, t, h, k) => all[((b * MOST_T + t) * MOST_H + h) * MOST_K + k];
-};
-const [queries, keys, values] = [61, 62, 63].map(draws);
-const mixing = gaussian(64, (MOST_H * MOST_K) ** 2);
+/** Random numbers that stay the same when a size changes: cell [b, t, h, k] of the largest table, and the
+ *  last matrix for it. @param {{B: number, T: number, heads: number, head_dim: number}} most */
+export function random({ B, T, heads: H, head_dim: K }) {
+  const [queries, keys, values] = [61, 62, 63].map((seed) => {
+    const all = gaussian(seed, B * T * H * K);
+    return (b, t, h, k) => all[((b * T + t) * H + h) * K + k];
+  });
+  const all = gaussian(64, (H * K) ** 2);
+  return { queries, keys, values, mixing: (i, j) => all[i * H * K + j] };
+}
 
 /** The queries, what the heads return, and that after the last matrix: each [B, T, D], row by row. */
-export function computed({ B, T, H, K, D, silenced }) {
-  const weight = matrix(D, D, (i, j) => mixing[i * MOST_H * MOST_K + j]);
+export function computed({ B, T, H, K, D, silenced }, { queries, keys, values, mixing }) {
+  const weight = matrix(D, D, mixing);
   const [asked, heads, output] = [[], [], []];
   for (let b = 0; b < B; b++) {
     const parts = Array.from({ length: H }, (_, n) => {
@@ -89,6 +91,8 @@ function render({ model, el }) {
       shape[n]));
   const controls = [["B", WORDS.batch], ["T", WORDS.tokens], ["heads", WORDS.heads],
     ["head_dim", WORDS.size]];
+  const most = (trait) => limits(model, trait).high;
+  const numbers = random({ B: most("B"), T: most("T"), heads: most("heads"), head_dim: most("head_dim") });
   for (const [trait, label] of controls) slider(view, model, trait, { label });
   slider(view, model, "silenced", { label: WORDS.silence, max: () => read(model).H,
     show: (n) => (n ? String(n) : WORDS.nobody) });
@@ -129,8 +133,8 @@ function render({ model, el }) {
     const size = JSON.stringify([B, T, H, K, silenced]);
     if (drawn !== size) {
       drawn = size;
-      results = computed(now);
-      loud = silenced ? computed({ ...now, silenced: 0 }) : null;
+      results = computed(now, numbers);
+      loud = silenced ? computed({ ...now, silenced: 0 }, numbers) : null;
       const state = (n, t) => ({ name: WORDS.names[n], tensor: t, axes: WORDS.axes[n] });
       const { asked, heads, output } = results;
       const views = (list) => {

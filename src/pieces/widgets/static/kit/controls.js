@@ -170,18 +170,17 @@ export function numberField(options) {
 
 /** A matrix whose cells can be edited: one trait, nested lists. What is no number is said below it.
  *  @param {Object} frame @param {Object} model @param {string} trait
- *  @param {{label: string, rows: number, columns: number, role: string, read: () => number[][], rowNames?:
- * string[]}} options */
-export function matrixEditor(frame, model, trait, { label, rows, columns, role, read, rowNames }) {
+ *  @param {{label: string, role: string, read: () => number[][]}} options */
+export function matrixEditor(frame, model, trait, { label, role, read }) {
   const fields = [];
-  const { bound } = limits(model, trait);
+  const { bound, rows, columns } = limits(model, trait);
   const body = h("tbody", {});
   const note = h("p", { class: "p-note", role: "status" });
   const complain = () => {
     note.textContent = body.querySelector('[aria-invalid="true"]')?.getAttribute("title") ?? "";
   };
   for (let i = 0; i < rows; i++) {
-    const line = h("tr", {}, rowNames ? h("th", { scope: "row" }, rowNames[i]) : null);
+    const line = h("tr", {});
     for (let j = 0; j < columns; j++) {
       const field = numberField({
         label: `${label}, row ${i + 1}, column ${j + 1}`, low: -bound, high: bound,

@@ -92,12 +92,13 @@ export const words = (model, trait) => {
   return given.slice(0, limits(model, trait).most).map((word) => (typeof word === "string" ? word : ""));
 };
 
-/** A trait as a rows × columns matrix of finite numbers in its bound; a bad cell counts as 0. */
+/** A trait as a matrix of finite numbers in its bound, of the sides that Python fixed or of these; a bad
+ *  cell counts as 0. */
 export const numbers = (model, trait, rows, columns) => {
   const given = model.get(trait);
-  const { bound = Infinity } = limits(model, trait);
-  return Array.from({ length: rows }, (_, i) =>
-    Array.from({ length: columns }, (_, j) => clamp(given?.[i]?.[j], -bound, bound, 0)));
+  const { bound = Infinity, ...fixed } = limits(model, trait);
+  return Array.from({ length: rows ?? fixed.rows }, (_, i) =>
+    Array.from({ length: columns ?? fixed.columns }, (_, j) => clamp(given?.[i]?.[j], -bound, bound, 0)));
 };
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";

@@ -15,7 +15,6 @@ import { gaussian } from "../twin/twin.js";
 
 const [DIM, TURN, DRAWS] = [16, 2 * Math.PI, 5];
 const PAIRS = Array.from({ length: DIM / 2 }, (_, n) => n);
-const VIEWS = ["angles", "score", "pairs", "scaling"];
 const degrees = (angle) => (angle * 360) / TURN;
 const WORDS = {
   title: "Two hands on every clock", clocks: "One clock for each pair of coordinates, and how many words "
@@ -136,11 +135,12 @@ function render({ model, el }) {
   const choose = PAIRS.map((n) => h("button", { type: "button", class: "p-clock-button", "data-pair": n,
     onclick: () => put({ pair: n }) }, small[n].svg, h("b", {}, WORDS.clock(n)), told[n]));
   const key = h("div", {});
+  const views = limits(model, "view").options;
   const open = tabs(view, model, "view",
-    { label: WORDS.open, options: VIEWS.map((name) => [name, WORDS.views[name]]) });
-  const panels = Object.fromEntries(VIEWS.map((name) =>
+    { label: WORDS.open, options: views.map((name) => [name, WORDS.views[name]]) });
+  const panels = Object.fromEntries(views.map((name) =>
     [name, h("div", { class: "p-panel", "data-view": name })]));
-  const boxes = Object.fromEntries(VIEWS.map((name) => [name, h("div", { class: "p-controls" })]));
+  const boxes = Object.fromEntries(views.map((name) => [name, h("div", { class: "p-controls" })]));
   const menu = (trait, values, names, where) => boxes[where].append(
     select(view, model, trait, { label: WORDS[trait], options: values.map((one) => [one, names[one]]) }).box);
   menu("base", limits(model, "base").options, WORDS.bases, "angles");
@@ -227,7 +227,7 @@ function render({ model, el }) {
       choose[n].setAttribute("aria-pressed", String(n === pair));
     });
     key.replaceChildren(legend(...WORDS.legend.slice(0, opened === "scaling" ? 4 : 3)));
-    VIEWS.forEach((name) => { panels[name].hidden = name !== opened; });
+    views.forEach((name) => { panels[name].hidden = name !== opened; });
     const said = panel[opened](now, found);
     const d = places[i] - places[j];
     const pace = thetas.join();

@@ -5,7 +5,6 @@ import {
   setter, words } from "../kit/kit.js";
 import { masks, selfAttention, uniform } from "../twin/twin.js";
 
-const T = 6;
 const NONE = 5e-7; // a difference that is rounding
 const WORDS = {
   title: "Shuffle the tokens", shuffle: "Shuffle", back: "Back in order", mask: "mask", none: "none",
@@ -20,8 +19,9 @@ const WORDS = {
   lucky: "No output has changed this time: no word has different words above it. Shuffle again.",
 };
 
-/** The order that a shuffle gives; never the one that the tokens came in. @param {number} seed */
-export function order(seed) {
+/** The order that a shuffle gives; never the one that the tokens came in.
+ *  @param {number} seed @param {number} T */
+export function order(seed, T) {
   const list = Array.from({ length: T }, (_, i) => i);
   if (!seed) return list;
   const next = uniform(seed);
@@ -33,12 +33,13 @@ export function order(seed) {
 }
 
 function read(model) {
-  const [Wq, Wk, Wv] = ["Wq", "Wk", "Wv"].map((trait) => numbers(model, trait, 3, 3));
-  const X = numbers(model, "X", T, 3);
+  const [Wq, Wk, Wv] = ["Wq", "Wk", "Wv"].map((trait) => numbers(model, trait));
+  const X = numbers(model, "X");
+  const T = X.length;
   const causal = choice(model, "mask") === "causal";
   const mask = causal ? masks.causal(T) : null;
   const shuffle = count(model, "shuffle");
-  const places = order(shuffle);
+  const places = order(shuffle, T);
   const run = (rows) => selfAttention(rows, { Wq, Wk, Wv, mask }).output;
   const given = words(model, "tokens");
   return { X, shuffle, causal, places, before: run(X), output: run(places.map((n) => X[n])),
@@ -58,7 +59,7 @@ function render({ model, el }) {
     options: [["none", WORDS.none], ["causal", WORDS.causal]] });
 
   const cells = () => Array.from({ length: 3 }, () => h("span", { class: "p-cell" }));
-  const rows = Array.from({ length: T }, (_, n) => {
+  const rows = Array.from({ length: limits(model, "X").rows }, (_, n) => {
     const [name, x, o] = [h("b", {}), cells(), cells()];
     return { name, x, o, node: h("li", { "data-token": n }, name, h("span", { class: "p-cells" }, ...x),
       h("span", { class: "p-arrow", "aria-hidden": "true" }, "→"), h("span", { class: "p-cells" }, ...o)) };

@@ -1,5 +1,5 @@
 /** A number of the model written out as the sum that it is: its largest products, the rest, the total. */
-import { format, h } from "../kit/kit.js";
+import { format, h, writes } from "../kit/kit.js";
 import { activations } from "../twin/flat.js";
 import { WORDS } from "./words.js";
 
@@ -30,7 +30,7 @@ function productTable(products, { heads, total, bias = null, most = 6 }) {
       ...heads.map(([role, name]) =>
       h("th", { scope: "col", "data-role": role }, name)), h("th", { scope: "col" }, say.product))),
     h("tbody", {}, ...first.map(({ label, a, b, product }) => h("tr", {}, h("th", { scope: "row" }, label),
-      cell(format(a), heads[0][0]), cell(`× ${format(b)}`, heads[1][0]),
+      cell(writes(heads[0][0])(a), heads[0][0]), cell(`× ${writes(heads[1][0])(b)}`, heads[1][0]),
       h("td", { class: product < 0 ? "w-less" : "w-more",
         style: `--share:${(Math.abs(product) / top).toFixed(3)}` },
         format(product)))),
