@@ -84,7 +84,7 @@ lab: $(READY) ## open the chapters in JupyterLab
 
 notebooks: $(READY) ## run the chapters and write them in their committed form (CHAPTER=one file)
 	$(BIN)/python tools/notebook_form.py $(CHAPTER)
-	@$(BIN)/python _ext/plain_pages.py
+	@$(BIN)/python tools/bibliography.py
 
 widget: $(READY) ## write a page with one widget, to look at while you write it (NAME=MaskExplorer)
 	@$(BIN)/python gallery/widget.py '$(NAME)'

@@ -1,19 +1,13 @@
 """Glossary and bibliography: plain Markdown in their files, the site's directives when it is built.
 
 A link of a chapter opens the file itself in JupyterLab or on GitHub, so it must read well there.
-`python _ext/plain_pages.py` writes the list of works again, from references.bib.
+The list of works is written by tools/bibliography.py.
 """
 
 import re
-from pathlib import Path
 
-from pybtex.database import parse_file
-from pybtex.plugin import find_plugin
-
-ROOT = Path(__file__).parents[1]
 GLOSSARY, BIBLIOGRAPHY = "chapters/appendix/glossary", "chapters/appendix/bibliography"
 TERM = re.compile(r"^## (.+)\n", flags=re.M)
-NEEDLESS = re.compile(r"\\(?=[-.])")  # escapes that no sentence needs
 CHINESE = re.compile(r"[\u3400-\u9fff]+")
 
 
@@ -42,15 +36,6 @@ def bibliography(text):
     return text[: text.index("\n- ")] + "\n```{bibliography}\n:all:\n```\n"
 
 
-def works(path):
-    """Return every work of a BibTeX file as plain Markdown, one a line."""
-    style = find_plugin("pybtex.style.formatting", "plain")()
-    backend = find_plugin("pybtex.backends", "markdown")()
-    entries = style.format_bibliography(parse_file(str(path)))
-    texts = (" ".join(entry.text.render(backend).split()) for entry in entries)
-    return "".join(f"- {NEEDLESS.sub('', text)}\n" for text in texts)
-
-
 def read(app, docname, source):
     """Put the directive in the place of the plain text, as a page is read."""
     change = {GLOSSARY: glossary, BIBLIOGRAPHY: bibliography}.get(docname)
@@ -62,9 +47,3 @@ def setup(app):
     """Connect to Sphinx."""
     app.connect("source-read", read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
-
-
-if __name__ == "__main__":
-    page = ROOT / f"{BIBLIOGRAPHY}.md"
-    head = page.read_text(encoding="utf-8").partition("\n- ")[0].rstrip("\n")
-    page.write_text(f"{head}\n\n{works(ROOT / 'references.bib')}", encoding="utf-8")

@@ -23,7 +23,8 @@ import torch
 from torch import nn
 
 import held_out
-from common import RECORDS, ROOT
+from common import RECORDS
+from kept import MEASURED
 from pieces.feedforward import FeedForward, GatedFeedForward, gelu, relu, swish, two_thirds
 from pieces.models.llama import LlamaConfig, gated_decoder
 from pieces.trace import record as watch
@@ -32,7 +33,7 @@ from small_world import TASK, started
 from watched import watched
 
 NAME = "activations"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured"
+PACKAGED = MEASURED
 D, F = 48, 4 * 48
 SIZES = LlamaConfig(TASK.vocab_size, D, n_layers=2, n_heads=4, d_ff=F, max_seq_len=256, tied=True)
 NETWORKS: dict[str, Callable[[], nn.Module]] = {

@@ -18,13 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from common import RECORDS, ROOT
+from common import RECORDS
+from kept import MEASURED
 from pieces.attention import MultiHeadAttention
 from pieces.feedforward import FeedForward
 from pieces.tasks import Agreement
 
 NAME = "agreement"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured"
+PACKAGED = MEASURED
 SIZE = 64
 PHRASES, RATES = (1, 5, 21), (5e-4, 2e-3, 8e-3, 32e-3, 128e-3)
 CHOOSING, SEEDS = (100, 101), (0, 1, 2, 3, 4)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 import held_out
-from kept import comparable, curve, each_run
+from kept import MEASURED, comparable, curve, each_run
 from pieces.attention import AttentionCore
 from pieces.generate import generate
 from pieces.losses import translation_loss
@@ -31,7 +31,7 @@ from translator import SIZES, TASK
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "experiments" / "records" / "assembled_wrongly.json"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / "assembled_wrongly.json"
+PACKAGED = MEASURED / "assembled_wrongly.json"
 
 RATES, SEEDS = (1e-3, 2e-3, 4e-3), (0, 1, 2)
 CONFIG = TrainConfig(steps=400, batch_size=64, warmup=40, final_share=0.02)

@@ -31,7 +31,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_cost import compared
-from kept import comparable, curve, keep_parts, parts_of
+from kept import MEASURED, comparable, curve, keep_parts, parts_of
 from norm_speed import Work
 from one_block import parameters
 from pieces.attention import CachedAttention, CausalCore, LinearAttention, MultiHeadAttention
@@ -48,7 +48,7 @@ from pieces.tasks import AssociativeRecall
 from pieces.train import TrainConfig, train
 
 ROOT = Path(__file__).parents[1]
-RECORD = ROOT / "src" / "pieces" / "book" / "measured" / "associative_recall.json"
+RECORD = MEASURED / "associative_recall.json"
 PARTS = ("choose", "judge", "long", "cost")
 
 PAIRS = (2, 4, 8, 16, 32, 64)

@@ -11,16 +11,16 @@ import argparse
 import json
 import statistics
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 
+from kept import MEASURED
 from norm_speed import Work, once
 from pieces.attention import CachedAttention, CausalCore, attention, fused_attention
 from pieces.cache import GrowingCache
 
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "attention_cost.json"
+RECORD = MEASURED / "attention_cost.json"
 D, H, K = 1024, 16, 64
 GROUPS = (16, 4, 1)
 LENGTHS = (64, 256, 1024, 4096, 16384)

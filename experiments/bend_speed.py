@@ -7,12 +7,11 @@ figure is the median of the rounds' ratios, with the lower and the upper quartil
 one size: two matrices of width 4 D, or three of two thirds of that.
 """
 
-from pathlib import Path
-
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from kept import MEASURED
 from norm_speed import ratios, timed
 from pieces.feedforward import (
     FeedForward,
@@ -24,7 +23,7 @@ from pieces.feedforward import (
     two_thirds,
 )
 
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "bend_speed.json"
+RECORD = MEASURED / "bend_speed.json"
 T, D = 256, 512  # tokens, features
 # PyTorch's GELU is one pass over the numbers; the formula as the book writes it, five.
 BENDS = {"GELU": F.gelu, "GELU as written": gelu, "GELU by tanh": gelu_tanh, "Swish": swish}

@@ -26,9 +26,11 @@ import nbformat
 import psutil
 import websocket
 
+from kept import MEASURED
+
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "experiments" / "records"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured"
+PACKAGED = MEASURED
 CHAPTER = "06_multi_head_attention"  # of all chapters, one that loads a trained model
 PORT = 8765
 HUB = f"http://127.0.0.1:{PORT}"

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 import held_out
-from common import RECORDS, ROOT
-from kept import keep_run, missing
+from common import RECORDS
+from kept import MEASURED, keep_run, missing
 from pieces.losses import next_token_loss
 from pieces.models.llama import LlamaConfig, gated_decoder
 from pieces.moe import (
@@ -36,7 +36,7 @@ from small_world import TASK
 
 NAME = "expert_load"
 PLACE = RECORDS / f"{NAME}.json"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / f"{NAME}.json"
+PACKAGED = MEASURED / f"{NAME}.json"
 D, F, STEPS, EVERY, ROWS = 48, 32, 240, 8, 200
 SIZES = LlamaConfig(TASK.vocab_size, D, n_layers=2, n_heads=4, d_ff=F, max_seq_len=256, tied=True)
 TRAINING = TrainConfig(steps=STEPS, batch_size=8, lr=4e-3, warmup=20, final_share=0.1)

@@ -7,16 +7,15 @@ many multiplications a token. `dense` is the same layer with k = E, which comput
 Ratios of processor time as in `norm_speed.py`: one thread, float32, no machine named.
 """
 
-from pathlib import Path
-
 import torch
 from torch import nn
 
+from kept import MEASURED
 from norm_speed import Work, ratios, timed
 from pieces.feedforward import GatedFeedForward, swish
 from pieces.moe import GatedExperts, MixtureOfExperts, Router
 
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "expert_speed.json"
+RECORD = MEASURED / "expert_speed.json"
 D, F, K = 256, 256, 2
 EXPERTS = (2, 4, 8, 16, 32, 64)
 TOKENS = (16, 1024)

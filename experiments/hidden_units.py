@@ -19,7 +19,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from common import RECORDS, ROOT
+from common import RECORDS
+from kept import MEASURED
 from pieces import trained
 from pieces.trace import record
 
@@ -27,7 +28,7 @@ STORIES, HELD_STORIES, SEED, AT_ONCE = 200, 20, 2024, 50
 WORDS, SEEN, PEAK = 8, 5, 0.998
 NAME = "hidden_units"
 SHOWN = 5  # words that the widget shows of a unit
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured"
+PACKAGED = MEASURED
 
 
 @torch.no_grad()

@@ -12,6 +12,7 @@ from typing import Any
 
 from pieces.train import TrainConfig
 
+MEASURED = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured"  # what is shipped
 POINTS = 25  # of a loss curve
 
 

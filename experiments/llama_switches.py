@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import nn
 
-from kept import by_rate, comparable, earlier, keep_run, missing
+from kept import MEASURED, by_rate, comparable, earlier, keep_run, missing
 from one_block import D_MODEL, HEAD_DIM, decoder, parameters, same_start
 from pieces.norms import LayerNorm, RMSNorm
 from pieces.positions import Rotary, Sinusoidal
@@ -32,9 +32,7 @@ from watched import watched
 TASK = Stories(128)
 CONFIG = TrainConfig(steps=200, batch_size=8, warmup=40, final_share=0.1)
 RECORD = Path(__file__).parent / "records" / "llama_switches.json"
-PACKAGED = (
-    Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "llama_switches.json"
-)
+PACKAGED = MEASURED / "llama_switches.json"
 RATES, RATES_SEEDS, SEEDS = (5e-3, 10e-3, 20e-3), (100, 101), (0, 1, 2)
 EVERY, ROWS = 50, 200
 

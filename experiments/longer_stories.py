@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from extrapolation import surprise
-from kept import keep_run, missing
+from kept import MEASURED, keep_run, missing
 from pieces.positions import Rotary, Unscaled
 from pieces.tasks import Stories
 from pieces.trained import load
@@ -29,7 +29,7 @@ from rotary_scaling import scalings
 NAME = "stories_llama"
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "experiments" / "records" / "longer_stories.json"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / "longer_stories.json"
+PACKAGED = MEASURED / "longer_stories.json"
 TRAINED, LONGEST, STRETCH = 128, 512, 16
 LENGTHS = list(range(STRETCH, LONGEST + 1, STRETCH))
 SAMPLES, ROWS, ROWS_SCALED = (1, 2, 3, 4, 5), 200, 40

@@ -18,14 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kept import keep_parts, parts_of
+from kept import MEASURED, keep_parts, parts_of
 from pieces.losses import next_token_loss
 from placed import HEADS, TASK, WIDTH, build
 from side_by_side import BATCH, BETAS, side_by_side
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "experiments" / "records" / "norm_placement.json"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / "norm_placement.json"
+PACKAGED = MEASURED / "norm_placement.json"
 
 PARTS = ("race", "layers", "deep")
 PLACEMENTS = ("post", "pre", "sandwich", "deep")

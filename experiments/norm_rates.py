@@ -21,13 +21,13 @@ from typing import Any
 
 import torch
 
-from kept import keep_parts, parts_of
+from kept import MEASURED, keep_parts, parts_of
 from norm_placement import NARROW, PLACEMENTS, started, usual
 from side_by_side import BATCH, BETAS, side_by_side
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "experiments" / "records" / "norm_rates.json"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / "norm_rates.json"
+PACKAGED = MEASURED / "norm_rates.json"
 
 PARTS = ("choose", "judge")
 SHORT, LONG, LAST = 160, 1000, 10

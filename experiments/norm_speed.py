@@ -18,13 +18,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from kept import MEASURED
 from pieces.attention import MultiHeadAttention
 from pieces.blocks import Block
 from pieces.feedforward import FeedForward
 from pieces.norms import LayerNorm, RMSNorm, layer_norm, rms_norm
 from pieces.residual import PreNorm
 
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "norm_speed.json"
+RECORD = MEASURED / "norm_speed.json"
 SHAPES = ((1, 4096), (256, 512), (4096, 512))  # tokens, features
 LAST = 0.02  # seconds that one measurement takes at least
 Work = Callable[[], object]

@@ -18,13 +18,12 @@ about ln 4 (``guess``, exactly). Who looks up has 0.
 
 import math
 import time
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from kept import comparable, curve, each_run
+from kept import MEASURED, comparable, curve, each_run
 from one_block import Start, decoder, parameters, same_start
 from pieces.losses import next_token_loss
 from pieces.norms import LayerNorm, RMSNorm
@@ -34,7 +33,7 @@ from pieces.train import TrainConfig, train
 
 TASK = AssociativeRecall(n_keys=8, n_values=8, n_pairs=4, n_queries=1)
 CONFIG = TrainConfig(steps=250, batch_size=128, lr=1e-2, warmup=20)
-RECORD = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured" / "recall.json"
+RECORD = MEASURED / "recall.json"
 ROWS, TEST_SEED = 1000, 12_345
 
 GPT2: dict[str, Any] = {

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kept import keep_parts, parts_of
+from kept import MEASURED, keep_parts, parts_of
 from pieces.attention import CausalCore, MultiHeadAttention
 from pieces.blocks import Block, Stack
 from pieces.embeddings import TokenEmbedding
@@ -32,7 +32,7 @@ from side_by_side import BATCH, BETAS, side_by_side
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "experiments" / "records" / "residual_stacks.json"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / "residual_stacks.json"
+PACKAGED = MEASURED / "residual_stacks.json"
 
 D, HEADS = 16, 2
 KINDS = ("skip and norm", "norm", "skip", "neither")

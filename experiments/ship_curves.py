@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from extrapolation import TASK, held_out
-from kept import written
+from kept import MEASURED, written
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "experiments" / "records"
-SHIPPED = ROOT / "src" / "pieces" / "book" / "measured" / "positions.json"
+SHIPPED = MEASURED / "positions.json"
 ABOUT = (
     "Distance to the floor in nats a word, at each length of the text: of every seed a curve. "
     "Written by experiments/ship_curves.py from extrapolation.json and rotary_scaling.json."

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 import held_out
-from kept import by_rate, comparable, earlier, keep_run, missing
+from kept import MEASURED, by_rate, comparable, earlier, keep_run, missing
 from pieces.tasks import Stories
 from pieces.train import TrainConfig, train
 from swapped import BASE, Parts, built
@@ -32,7 +32,7 @@ TASK = Stories(128)
 CONFIG = TrainConfig(steps=120, batch_size=8, warmup=30, final_share=0.1)
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "experiments" / "records" / "workbench.json"
-PACKAGED = ROOT / "src" / "pieces" / "book" / "measured" / "workbench.json"
+PACKAGED = MEASURED / "workbench.json"
 RATES, RATES_SEEDS, SEEDS = (20e-3, 40e-3, 80e-3), (100, 101), (0, 1, 2)
 ROWS = 200
 

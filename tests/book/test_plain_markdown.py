@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from myst_parser.parsers.docutils_ import Parser
 from pybtex.database import parse_file
 
+import bibliography
 import plain_markdown
 import plain_pages
 from browser import ROOT
@@ -160,8 +161,8 @@ def test_the_site_makes_a_directive_of_the_glossary():
 
 def test_the_list_of_works_is_that_of_the_references():
     text = (ROOT / "chapters/appendix/bibliography.md").read_text(encoding="utf-8")
-    works = plain_pages.works(ROOT / "references.bib")
-    assert text.endswith(f"cite.\n\n{works}"), "run python _ext/plain_pages.py"
+    works = bibliography.works(ROOT / "references.bib")
+    assert text.endswith(f"cite.\n\n{works}"), "run python tools/bibliography.py"
     assert "- Ashish Vaswani, Noam Shazeer" in works
     assert works.count("\n") == len(parse_file(str(ROOT / "references.bib")).entries)
     assert "- " not in plain_pages.bibliography(text)

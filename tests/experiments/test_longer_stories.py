@@ -9,6 +9,7 @@ import torch
 import extrapolation
 import longer_stories
 import stories_llama
+from kept import MEASURED
 from pieces.book import measured
 from pieces.positions import Rotary
 from pieces.trained import load
@@ -44,7 +45,7 @@ def test_the_record_is_of_the_shipped_model(record):
     shipped = load("stories_llama").record
     assert record["model"] == {key: shipped[key] for key in ("seed", "steps", "loss", "floor")}
     name = "longer_stories.json"
-    packaged = longer_stories.ROOT / "src" / "pieces" / "book" / "measured" / name
+    packaged = MEASURED / name
     assert longer_stories.RECORD.read_bytes() == packaged.read_bytes()
 
 

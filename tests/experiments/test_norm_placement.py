@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import norm_placement
+from kept import MEASURED
 from pieces.book import measured
 from pieces.losses import next_token_loss
 from pieces.residual import DeepNorm, PostNorm, PreNorm, SandwichNorm, deepnorm_alpha_beta
@@ -158,7 +159,7 @@ class TestRecord:
 
     def test_is_what_the_package_carries(self):
         name = "norm_placement.json"
-        packaged = norm_placement.ROOT / "src" / "pieces" / "book" / "measured" / name
+        packaged = MEASURED / name
         assert norm_placement.RECORD.read_bytes() == packaged.read_bytes()
 
     def test_says_what_its_models_are(self):

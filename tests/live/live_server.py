@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -31,8 +32,21 @@ SETTINGS = {
 }
 
 
+class Application(NamedTuple):
+    """A Jupyter front end: its Python module, and where it shows a notebook."""
+
+    module: str
+    path: str
+
+
+LAB = Application("jupyterlab", "doc/tree")
+NOTEBOOK = Application("notebook", "notebooks")
+
+
 @contextmanager
-def serving(notebooks: list[Path], home: Path) -> Iterator[tuple[str, str]]:
+def serving(
+    notebooks: list[Path], home: Path, application: Application = NOTEBOOK
+) -> Iterator[tuple[str, str]]:
     """Serve copies of the notebooks, under chapters/, as they are; gives address and token."""
     work = home / "work"
     (work / "chapters").mkdir(parents=True)
@@ -62,7 +76,7 @@ def serving(notebooks: list[Path], home: Path) -> Iterator[tuple[str, str]]:
         "LabApp.news_url": None,
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
     }
-    command = [sys.executable, "-m", "notebook", "--no-browser"]
+    command = [sys.executable, "-m", application.module, "--no-browser"]
     command += [f"--{name}={value}" for name, value in options.items()]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, cwd=work, stdout=log, stderr=log)

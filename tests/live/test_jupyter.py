@@ -6,28 +6,19 @@ settings and data of its own. Cells are added at the end: they read traits and s
 """
 
 import json
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import nbformat
 import pytest
 
 from browser import PAINTED, PICTURE, ROOT, Record
+from live_server import LAB, NOTEBOOK, Application, serving
 from overlaps import OVERLAPS
 
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
 CHAPTER = ROOT / "chapters" / "05_causal_attention.ipynb"
-TOKEN = "a-token-for-one-test"
 FIND = """from ipywidgets.widgets import widget as kept
 explorer = next(one for one in kept._instances.values() if isinstance(one, MaskExplorer))"""
 READ = 'print("READ", explorer.T, explorer.window, explorer.allowed, int(explorer.mask().sum()))'
@@ -51,32 +42,6 @@ FIRST = (
     ".p-controls button:not([aria-current=step]), .p-swap button[aria-pressed=false]",
 )
 HERE = "window.jupyterapp.shell.currentWidget"
-# Cells outside the window stay in the page, and nothing asks for news or updates.
-SETTINGS = {
-    "@jupyterlab/notebook-extension/tracker": {
-        "windowingMode": "none",
-        "autoStartDefaultKernel": True,
-    },
-    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-}
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-class Application(NamedTuple):
-    """A Jupyter front end: its Python module, its class, and where it shows a notebook."""
-
-    module: str
-    app: str
-    path: str
-
-
-LAB = Application("jupyterlab", "LabApp", "doc/tree")
-NOTEBOOK = Application("notebook", "JupyterNotebookApp", "notebooks")
 
 
 def placed(application: Application, *values):
@@ -91,74 +56,25 @@ BOTH = [placed(LAB), placed(NOTEBOOK)]
 IN_TURN = [placed((LAB, NOTEBOOK)[n % 2], path.name) for n, path in enumerate(CHAPTERS)]
 
 
+def with_more_cells(chapter: Path, folder: Path) -> Path:
+    """Write a copy of a chapter that has not run, with the cells that read and set at its end."""
+    notebook = nbformat.read(chapter, as_version=4)
+    added = (FIND, READ, SET, READ_ALL) if chapter == CHAPTER else (READ_ALL,)
+    notebook.cells += [nbformat.v4.new_code_cell(text) for text in added]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    nbformat.write(notebook, folder / chapter.name)
+    return folder / chapter.name
+
+
 @pytest.fixture(scope="module", params=BOTH)
 def address(request, tmp_path_factory) -> Iterator[str]:
     """Start Jupyter on copies of the chapters; gives the address, with {} for a notebook."""
-    application = request.param
-    home = tmp_path_factory.mktemp("lab")
-    for name, setting in SETTINGS.items():
-        path = home / "settings" / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(setting), encoding="utf-8")
-    work = home / "work"
-    work.mkdir()
-    for chapter in CHAPTERS:
-        notebook = nbformat.read(chapter, as_version=4)
-        added = (FIND, READ, SET, READ_ALL) if chapter == CHAPTER else (READ_ALL,)
-        notebook.cells += [nbformat.v4.new_code_cell(text) for text in added]
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                cell.outputs = []
-        nbformat.write(notebook, work / chapter.name)
-
-    port = free_port()
-    places = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-              "JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime",
-              "JUPYTER_DATA_DIR": "data", "IPYTHONDIR": "ipython"}  # fmt: skip
-    environment = os.environ | {name: str(home / place) for name, place in places.items()}
-    environment |= {
-        "OMP_NUM_THREADS": "1",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
-    options = {
-        "ip": "127.0.0.1",
-        "port": port,
-        "ServerApp.port_retries": 0,
-        "IdentityProvider.token": TOKEN,
-        "ServerApp.root_dir": work,
-        "ServerApp.allow_root": True,
-        f"{application.app}.expose_app_in_browser": True,
-        "LabApp.news_url": None,
-        "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
-    }
-    command = [sys.executable, "-m", application.module, "--no-browser"]
-    command += [f"--{name}={value}" for name, value in options.items()]
-    log = (home / "log").open("w")
-    server = subprocess.Popen(command, env=environment, cwd=work, stdout=log, stderr=log)
-    server_address = f"http://127.0.0.1:{port}"
-    try:
-        wait_for(server_address, server, home / "log")
-        yield f"{server_address}/{application.path}/{{}}?token={TOKEN}"
-    finally:
-        server.terminate()
-        try:
-            server.wait(15)
-        except subprocess.TimeoutExpired:
-            server.kill()
-        log.close()
-        shutil.rmtree(home / "work", ignore_errors=True)
-
-
-def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
-    """Wait until the server answers."""
-    for _ in range(240):
-        assert server.poll() is None, log.read_text()[-2000:]
-        try:
-            urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2)
-            return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.25)
-    pytest.fail(f"Jupyter did not start: {log.read_text()[-2000:]}")
+    application, made = request.param, tmp_path_factory.mktemp("chapters")
+    notebooks = [with_more_cells(chapter, made) for chapter in CHAPTERS]
+    with serving(notebooks, tmp_path_factory.mktemp("lab"), application) as (server, token):
+        yield f"{server}/{application.path}/chapters/{{}}?token={token}"
 
 
 @contextmanager

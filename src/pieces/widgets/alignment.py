@@ -1,25 +1,22 @@
 """Alignment: which Chinese characters a trained aligner looked at for each English word."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from pieces.checks import require
 from pieces.generate import generate
-from pieces.tasks import Task
 from pieces.trace import record
 from pieces.trained import shared
 from pieces.widgets.stills import grid
-from pieces.widgets.trained_model import OWN, ModelName, TrainedModelWidget
+from pieces.widgets.trained_model import OWN, ModelName
 from pieces.widgets.traits import Count, Result, Text
+from pieces.widgets.translating import MOST, TranslatingWidget, readable
 
 MODELS = ("aligner",)
 TEXT = "昨天那个老师拿走了两本书。"
-MOST = 24  # characters that are read, and words that are written
-BEGIN, END = "<bos>", "<eos>"
 
 
 class Aligned(NamedTuple):
@@ -35,7 +32,7 @@ def aligned(name: str, text: str) -> Aligned:
     """Translate a text with a model of the book, the likeliest word at each step."""
     shipped = shared(name)
     model, task = shipped.model, shipped.task
-    read = [one for one in task.cut(text) if one in task.ids and not one.isascii()][:MOST]
+    read = readable(task, text)
     if not read:
         return Aligned([], [], torch.zeros(0, 0))
     source = torch.tensor([[task.ids[one] for one in read]])
@@ -47,7 +44,7 @@ def aligned(name: str, text: str) -> Aligned:
     return Aligned(read, words, weights[: len(words)])
 
 
-class Alignment(TrainedModelWidget):
+class Alignment(TranslatingWidget):
     """Translate a Chinese sentence with a trained aligner, and follow each word to its characters.
 
     Args:
@@ -75,20 +72,6 @@ class Alignment(TrainedModelWidget):
     translation = Result()
     weights = Result()
     probabilities = Result()
-
-    @classmethod
-    def from_model(
-        cls, model: nn.Module, text: str, *, vocabulary: Sequence[str] | Task, **traits: Any
-    ) -> "Alignment":
-        """Show an aligner of your own, translating this text. As ``TrainedModelWidget``.
-
-        Its vocabulary has "<bos>", with which a translation begins, and "<eos>", which ends it.
-        """
-        words = vocabulary.vocabulary if isinstance(vocabulary, Task) else vocabulary
-        for mark in (BEGIN, END):
-            known = not isinstance(words, Sequence) or mark in words
-            require(known, "vocabulary", f"no {mark}", "must begin and end", f"add {mark}")
-        return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:

@@ -1,25 +1,22 @@
 """TranslationStepper: a trained encoder-decoder translates, and a reader may overrule each word."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from pieces.beam_search import beam_search
-from pieces.checks import require
-from pieces.tasks import Task
 from pieces.trace import record
 from pieces.trained import shared
 from pieces.widgets.stills import grid
-from pieces.widgets.trained_model import OWN, ModelName, TrainedModelWidget
+from pieces.widgets.trained_model import OWN, ModelName
 from pieces.widgets.traits import Choice, Count, Placed, Result, Text
+from pieces.widgets.translating import BEGIN, END, MOST, TranslatingWidget, readable
 
 MODELS = ("translator",)
 TEXT = "我是一个学生。"
-MOST = 24  # characters that are read, and tokens that are written
-BEGIN, END = "<bos>", "<eos>"
 KINDS = {"cross": "decoder", "decoder": "decoder", "encoder": "encoder"}  # whose blocks hold it
 
 
@@ -36,7 +33,7 @@ def decoded(name: str, text: str, overruled: tuple[tuple[int, str], ...] = ()) -
     """Translate a text with a model of the book: the likeliest token, or the one that is chosen."""
     shipped = shared(name)
     model, task = shipped.model, shipped.task
-    read = [one for one in task.cut(text) if one in task.ids and not one.isascii()][:MOST]
+    read = readable(task, text)
     chosen = {place: task.ids[word] for place, word in overruled if word in task.ids}
     ids, sure = [task.bos_id], []
     source = torch.tensor([[task.ids[one] for one in read]])
@@ -71,7 +68,7 @@ def cross_weights(name: str, text: str, layer: int, head: int) -> tuple[Decoded,
     return said, weights[min(head, len(weights)) - 1] if head else weights.mean(0)
 
 
-class TranslationStepper(TrainedModelWidget):
+class TranslationStepper(TranslatingWidget):
     """Step through a translation: what the decoder read, what it expects, where it looks.
 
     Args:
@@ -119,20 +116,6 @@ class TranslationStepper(TrainedModelWidget):
     beams = Result()
     weights = Result()
     passes = Result()
-
-    @classmethod
-    def from_model(
-        cls, model: nn.Module, text: str, *, vocabulary: Sequence[str] | Task, **traits: Any
-    ) -> "TranslationStepper":
-        """Show an encoder-decoder of your own, translating this text. As ``TrainedModelWidget``.
-
-        Its vocabulary has "<bos>", with which a translation begins, and "<eos>", which ends it.
-        """
-        words = vocabulary.vocabulary if isinstance(vocabulary, Task) else vocabulary
-        for mark in (BEGIN, END):
-            known = not isinstance(words, Sequence) or mark in words
-            require(known, "vocabulary", f"no {mark}", "must begin and end", f"add {mark}")
-        return super().from_model(model, vocabulary=vocabulary, text=text, **traits)
 
     @classmethod
     def rows_shown(cls, state: Mapping[str, Any]) -> int | None:

@@ -36,7 +36,7 @@ def test_says_what_is_shown():
 
 @pytest.fixture(scope="module")
 def twin(chromium):
-    with opened_twin(chromium, modules=("activations/bends",)) as opened:
+    with opened_twin(chromium, modules=("activations/bends", "twin/flat")) as opened:
         yield opened
 
 
@@ -60,7 +60,7 @@ def test_gates_are_torchs(twin, name):
 
 def test_two_thirds_is_the_packages(twin):
     cases = [(f, m) for f in (1, 2, 3, 4, 192, 2048, 16_384, 65_536) for m in (1, 64, 256)]
-    got = twin("a.cases.map(([f, m]) => bends.twoThirds(f, m))", cases=cases)
+    got = twin("a.cases.map(([f, m]) => flat.twoThirds(f, m))", cases=cases)
     assert got == [two_thirds(f, m) for f, m in cases]
 
 

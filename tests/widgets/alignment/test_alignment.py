@@ -13,8 +13,9 @@ from pieces import trained
 from pieces.tasks import grammar
 from pieces.tasks.introductions import WHO
 from pieces.widgets import Alignment
-from pieces.widgets.alignment import MOST, TEXT, aligned
+from pieces.widgets.alignment import TEXT, aligned
 from pieces.widgets.base import source_of
+from pieces.widgets.translating import MOST
 from widgets.alignment.expected import translated
 
 TestOracle = trials(__file__)

@@ -14,7 +14,8 @@ from pieces import trained
 from pieces.tasks import grammar, introductions
 from pieces.widgets import TranslationStepper
 from pieces.widgets.base import source_of
-from pieces.widgets.translation_stepper import MOST, TEXT, cross_weights, decoded, searched
+from pieces.widgets.translating import MOST
+from pieces.widgets.translation_stepper import TEXT, cross_weights, decoded, searched
 from widgets.translation_stepper.expected import beams, greedy, inside, reads
 from widgets.translation_stepper.samples import TEACHER
 

@@ -2,11 +2,12 @@
  * Activations: bends laid over each other, what a gate of them lets through, and the weights it all
  * takes.
  */
-import { bends, gates, twoThirds } from "./bends.js";
+import { bends, gates } from "./bends.js";
 import { chart } from "../kit/charts.js";
 import { bars, choice, count, format, frame, guard, h, heatmap, limits, live, plain, real, select, setter,
   slider, toggle, words } from "../kit/kit.js";
 import { tabs } from "../kit/tabs.js";
+import { twoThirds } from "../twin/flat.js";
 
 /** Where the curves are drawn: at each place that the cursor may have. */
 function placesOf(model) {

@@ -36,8 +36,3 @@ export const gates = {
   reglu: activations.relu, geglu: activations.gelu, swiglu: activations.swish, glu: sigmoid,
   bilinear: activations.identity,
 };
-
-/** `pieces.feedforward.two_thirds`: 2 dFf / 3, rounded down, then up to a multiple.
- *  @param {number} dFf @param {number} multipleOf */
-export const twoThirds = (dFf, multipleOf = 1) =>
-  Math.max(1, Math.ceil(Math.floor((2 * dFf) / 3) / multipleOf)) * multipleOf;

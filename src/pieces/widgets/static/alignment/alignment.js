@@ -1,33 +1,24 @@
 /** Alignment: a trained aligner translates in the page, and each word shows what it looked at. */
 import { bridge } from "../kit/bridge.js";
-import { grouped, offers } from "../kit/chinese.js";
-import { chance, count, frame, guard, h, heatmap, limits, live, quoted, report, select,
-  setter, text } from "../kit/kit.js";
-import { loadModel } from "../twin/model.js";
-import { createSelection } from "../kit/selection.js";
-import { translator } from "./translated.js";
+import { grouped } from "../kit/chinese.js";
+import { chineseSentence } from "../kit/chinese_sentence.js";
+import { chance, count, frame, guard, h, heatmap, limits, listed, live, report, setter,
+  text } from "../kit/kit.js";
 import { fromPerfect } from "../kit/perfect.js";
-import { typedText } from "../kit/typed_text.js";
+import { createSelection } from "../kit/selection.js";
+import { loadModel } from "../twin/model.js";
+import { sourceReader } from "../twin/source_text.js";
+import { translator } from "./translated.js";
 
 const [CLEAR, WORTH, SURE] = [0.5, 0.1, 0.5]; // weights: what leads, what is told beside it; a probability
-const list = (parts) => [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter(Boolean).join(" and ");
 const WORDS = {
   title: "What a word looked at",
-  choose: "a sentence",
-  own: "one of your own",
   /** Each sentence, and the English word that is followed at first. */
   examples: [
     ["昨天那个老师拿走了两本书。", 5], ["我是一个学生。", 4], ["每天两个老师听见那只小鸟。", 5],
     ["昨天那个新学生在学校里画了一朵花。", 6], ["明天那只大狗会在街上追两只鸟。", 7],
     ["昨天两个孩子在河边找到了一个大球。", 6],
   ],
-  typed: (n) => `A sentence of the ${n} Chinese characters that the model knows`,
-  hint: "Change a character, or type an English word such as dog: its Chinese is offered here.",
-  unknown: (words) => `The model cannot read ${quoted(words)}`
-    + `${words.length > 3 ? ` and ${words.length - 3} more` : ""},`
-    + ` so it skips ${words.length > 1 ? "them" : "it"}.`,
-  long: (most) => ` It reads the first ${most} characters.`,
-  empty: "Choose a sentence, or write one of Chinese characters that the model knows.",
   bridge: "Which characters each word looked at",
   left: "The Chinese sentence",
   right: "Its English words, in the order in which they are written",
@@ -56,42 +47,31 @@ function sentence({ words, sure, groups, values }, t) {
     return { name, weight, said: WORDS.beside(name, chance(weight, 2)) };
   }).sort((a, b) => b.weight - a.weight);
   const [first, ...others] = seen;
-  const beside = list(others.slice(0, 2).filter(({ weight }) => weight >= WORTH).map(({ said }) => said));
+  const beside = listed(others.slice(0, 2).filter(({ weight }) => weight >= WORTH).map(({ said }) => said));
   const looked = first.weight >= CLEAR ? WORDS.looked(words[t], first.name, chance(first.weight, 2), beside)
-    : WORDS.spread(words[t], list(seen.slice(0, 3).map(({ said }) => said)));
+    : WORDS.spread(words[t], listed(seen.slice(0, 3).map(({ said }) => said)));
   return looked + (sure[t] < SURE ? WORDS.unsure(words[t], chance(sure[t], 2)) : "");
-}
-
-/** The sentences to choose from, and the reader's own among them. Each brings the word that is followed. */
-function sentences(view, traits) {
-  const own = ["", WORDS.own];
-  const known = WORDS.examples.map(([chinese]) => chinese);
-  const chosen = {
-    get: () => text(traits, "text"), save_changes: () => traits.save_changes(),
-    set: (_, chinese) => traits.set({ text: chinese,
-      word: WORDS.examples.find(([one]) => one === chinese)?.[1] ?? traits.get("word") }),
-  };
-  view.onDraw(() => {
-    if (!known.includes(chosen.get())) own[0] = chosen.get();
-    /** @type {HTMLOptionElement} */ (view.controls.querySelector("option")).value = own[0];
-  });
-  const options = [own, ...known.map((chinese) => [chinese, chinese])];
-  select(view, chosen, "text", { label: WORDS.choose, options });
 }
 
 async function render({ model: traits, el }) {
   const model = await loadModel(traits);
   const view = frame(el, { title: WORDS.title, name: "alignment" });
   const selection = createSelection();
-  const { read, readable } = translator(model, limits(traits, "word").high);
-  const reading = () => read(text(traits, "text"));
+  const most = limits(traits, "word").high;
+  const { read, readable } = sourceReader(model, most);
+  const written = translator(model, most);
+  const reading = () => {
+    const { ids, words: tokens, unknown, over } = read(text(traits, "text"));
+    return { tokens, unknown, over, ...written(ids) };
+  };
   const wished = () => count(traits, "word");
   /** A translation may be too short for the chosen word while its text is typed: its last one is followed. */
   const word = () => Math.min(wished(), reading().words.length);
 
-  sentences(view, traits);
-  const field = typedText(view, traits, { vocabulary: readable, encode: (typed) => model.encode(typed) },
-    { ...WORDS, offers });
+  const examples = WORDS.examples.map(([chinese]) => /** @type {[string, string]} */ ([chinese, chinese]));
+  const field = chineseSentence(view, traits, model, { readable, examples,
+    also: (chinese) => Object.fromEntries(WORDS.examples.filter(([one]) => one === chinese)
+      .map(([, word]) => ["word", word])) });
   const ink = bridge(view, {
     caption: WORDS.bridge, left: WORDS.left, right: WORDS.right, lang: "zh-Hans", selection,
   });

@@ -10,6 +10,7 @@ import { createSelection } from "../kit/selection.js";
 import { followedWord } from "../kit/followed.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
+import { argmax } from "../twin/tensor.js";
 
 const NAMED = 0.6; // the share of its weight from which a head is named
 const NEEDED = 0.05; // what a guess must lose without a head, to hang on it
@@ -75,7 +76,7 @@ function usedTraits(traits, model, read) {
 
 /** What is to be seen, in one sentence. */
 function sentence({ after, before, off, word, tried, vocabulary, perLayer }) {
-  const [was, is] = [before, after].map((row) => row.indexOf(Math.max(...row)));
+  const [was, is] = [before, after].map((row) => argmax(row));
   const guess = vocabulary[was];
   if (off.length) {
     const names = off.map(([l, n]) => WORDS.head(l, n));

@@ -4,7 +4,8 @@ import { MAPS, SHOWN, four, lines, low, masked, topOf } from "./attention_matric
 import { editors } from "./attention_steps_edit.js";
 import { glides } from "../kit/glide.js";
 import {
-  choice, count, format, frame, guard, h, heatmap, limits, live, numbers, report, select, slider, stepper, words,
+  choice, count, format, frame, guard, h, heatmap, limits, live, numbers, report, select, slider, stepper,
+  words,
 } from "../kit/kit.js";
 import { masks, selfAttention, transpose } from "../twin/twin.js";
 

@@ -1,4 +1,5 @@
 /** The sizes in a `config.json` as checkpoints have it, or a sentence about what cannot be read. */
+import { listed } from "../kit/kit.js";
 
 const READ = { vocab_size: "vocab_size", d_model: "hidden_size", n_layers: "num_hidden_layers",
   n_heads: "num_attention_heads", n_kv_heads: "num_key_value_heads", head_dim: "head_dim",
@@ -14,7 +15,7 @@ const SAY = {
   unfinished: "This is not JSON yet. Paste the whole file, from { to }.",
   other: "This is JSON, and no config. Paste the whole file, from { to }.",
   kind: (name) => `This is a ${name}, which has parts that are not counted here: `
-    + `${KINDS.slice(0, -1).join(", ")} and ${KINDS.at(-1)} can be read.`,
+    + `${listed(KINDS)} can be read.`,
   missing: (names) => `${names.join(" and ")} ${names.length > 1 ? "are" : "is"} missing.`,
   number: (name, value, low, high) => `${name} is ${JSON.stringify(value).slice(0, 24)}; here it can be `
     + `a whole number from ${low.toLocaleString("en")} to ${high.toLocaleString("en")}.`,

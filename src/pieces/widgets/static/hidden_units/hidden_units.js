@@ -13,6 +13,7 @@ import { followedWord } from "../kit/followed.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
 import { short, unitWords } from "./unit_words.js";
+import { argmax } from "../twin/tensor.js";
 
 const ROWS = 6;
 const WIDEST = 5; // units that are offered for a word
@@ -190,8 +191,8 @@ async function render({ model: traits, el }) {
     go.box.toggleAttribute("disabled", !held);
     reckon(state, t);
     offer(state, t);
-    const was = before.indexOf(Math.max(...before));
-    const is = after.indexOf(Math.max(...after));
+    const was = argmax(before);
+    const is = argmax(after);
     const guess = vocabulary[was];
     const own = reading.values[t];
     view.say(!held ? WORDS.free(reading.words[t], short(own), Math.abs(own) > top / 20)

@@ -14,7 +14,7 @@ export { button, matrixEditor, numberField, select, slider, stepper, toggle } fr
 export { heatmap } from "./heatmap.js";
 export { bars } from "./plots.js";
 export { makeRamp } from "./ramp.js";
-export { plural, quoted } from "./words.js";
+export { listed, plural, quoted } from "./words.js";
 
 /**
  * The frame of a widget: controls above, panes below, a sentence, and a table view.

@@ -5,6 +5,10 @@
 /** 1 cell, 2 cells. @param {number} n @param {string} one @param {string=} many */
 export const plural = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
+/** a, b and c. @param {string[]} list */
+export const listed = (list) => (list.length < 2 ? list.join("")
+  : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
+
 /** The first words of a list, as they were typed. */
 export const quoted = (list) => list.slice(0, 3).map((word) => `“${word.slice(0, 20)}”`).join(", ");
 

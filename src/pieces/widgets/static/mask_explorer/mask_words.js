@@ -1,8 +1,7 @@
 /** What MaskExplorer says: its labels, and what a mask lets through and hides. */
-import { percent, plural } from "../kit/kit.js";
+import { listed, percent, plural } from "../kit/kit.js";
 import { cells, inForce, later } from "./mask_kinds.js";
 
-const list = (all) => (all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`);
 const few = (all) => (all.length > 8 ? [...all.slice(0, 7), `${all.length - 7} more`] : all);
 export const WORDS = {
   title: "Mask explorer", pad: "pad", kind: "mask", also: "and", none: "nothing else", tokens: "tokens T",
@@ -33,8 +32,8 @@ export const WORDS = {
     `${n ? `after layer ${n}, ${place}` : place} ${may ? "knows" : "does not know"} ${input}`,
   notYet: (n) => `layer ${n} is still to come`,
   looks: (query, keys, by) =>
-    `“${query}” may look at ${keys.length ? list(few(keys)) : "nothing: its weights are all zero"}. `
-    + (by.length ? `It is seen by ${list(few(by))}.` : "No other word may look at it."),
+    `“${query}” may look at ${keys.length ? listed(few(keys)) : "nothing: its weights are all zero"}. `
+    + (by.length ? `It is seen by ${listed(few(by))}.` : "No other word may look at it."),
   itself: "itself",
   look: (query, key, share) =>
     `“${query}” may look at ${key}, and gives it ${percent(share)} of its attention, by made-up scores.`,
@@ -67,7 +66,7 @@ export const WORDS = {
     `After ${plural(layers, "layer")} “${word}” is known at ${n} of ${T} places.`,
 };
 const named = (names) =>
-  (new Set(names).size < names.length ? `${names.length} queries` : `Queries ${list(few(names))}`);
+  (new Set(names).size < names.length ? `${names.length} queries` : `Queries ${listed(few(names))}`);
 const lets = (n) => `${plural(n, "cell")} ${n === 1 ? "lets" : "let"} a query see a later key`;
 
 /** What the whole mask comes to, in a few sentences. */

@@ -1,6 +1,6 @@
 /** RouterExplorer: which expert takes which word of a text, layer by layer, in a trained model. */
-import { bars, chance, count, format, frame, guard, h, limits, live, percent, real, report, setter, slider,
-  text } from "../kit/kit.js";
+import { bars, chance, count, format, frame, guard, h, limits, listed, live, percent, real, report, setter,
+  slider, text } from "../kit/kit.js";
 import { chips } from "../kit/chips.js";
 import { expertCards, roleOf } from "./expert_cards.js";
 import { loadModel, rowOf } from "../twin/model.js";
@@ -11,10 +11,9 @@ import { followedWord } from "../kit/followed.js";
 import { truths } from "../stories/truth.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { typedText } from "../kit/typed_text.js";
+import { argmax } from "../twin/tensor.js";
 
 const ROWS = 5;
-const and = (list) => (list.length < 2 ? list.join("")
-  : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
 const WORDS = {
   title: "Which expert takes which word",
   typed: (n) => `A text of the ${n} words that the model knows`,
@@ -22,9 +21,9 @@ const WORDS = {
   each: (l, limited) => `Layer ${l}: the experts of each word, ` + (limited
     ? "best first; its colour is that of the first with room" : "the best one first, whose colour it takes"),
   story: "The words", full: "no room", none: "–",
-  at: (word, list) => `${word}, ${list.length ? `expert ${and(list)}` : "no expert"}`,
+  at: (word, list) => `${word}, ${list.length ? `expert ${listed(list)}` : "no expert"}`,
   ways: (word) => `The path of “${word}” through the layers`, layer: (l) => `layer ${l}`,
-  way: (l, list) => `Layer ${l}: ${and(list)}. Show this layer`, visit: (e, w) => `expert ${e} with ${w}`,
+  way: (l, list) => `Layer ${l}: ${listed(list)}. Show this layer`, visit: (e, w) => `expert ${e} with ${w}`,
   cards: "The experts of this layer", expert: (e) => `Expert ${e}`, shut: "Shut", open: "Open",
     closed: "shut",
   keep: (k) => `A word visits ${k} experts, so ${k} stay open`,
@@ -39,9 +38,9 @@ const WORDS = {
   next: (word) => `The next word after “${word}”`, likely: "The next word", word: "word",
     probability: "model", truth: "true",
   table: "Who visits whom", head: ["word", "layer", "experts", "weights"],
-  goes: (word, l, list) => `In layer ${l}, “${word}” goes to ${and(list)}. `,
+  goes: (word, l, list) => `In layer ${l}, “${word}” goes to ${listed(list)}. `,
   busiest: (list, share, fair) => `Of all visits there, ${list.length > 1
-    ? `experts ${and(list)} get ${percent(share)} each` : `expert ${list[0]} gets ${percent(share)}`}; `
+    ? `experts ${listed(list)} get ${percent(share)} each` : `expert ${list[0]} gets ${percent(share)}`}; `
     + `a fair share is ${percent(fair)}.`,
   lost: (n, l) => (n === 1 ? `One visit of layer ${l} finds no room. `
     : n ? `${n} visits of layer ${l} find no room. ` : ""),
@@ -178,7 +177,7 @@ async function render({ model: traits, el }) {
       return goes + WORDS.busiest(here.load.flatMap((share, e) => (share === most ? [e + 1] : [])), most,
         1 / E);
     }
-    const [was, is] = [before, after].map((row) => row.indexOf(Math.max(...row)));
+    const [was, is] = [before, after].map((row) => argmax(row));
     const lost = here.room.flat().filter((has) => !has).length;
     return goes + WORDS.lost(lost, layer) + (percent(after[was]) === percent(before[was])
       ? WORDS.stays(vocabulary[was], after[was])

@@ -1,6 +1,7 @@
 /** What may come next: the candidates, what the settings leave of them, the draw, the distance. */
-import { distribution, likeliest, probabilities, tempered, topK, topP } from "../twin/sampling.js";
+import { distribution, probabilities, tempered, topK, topP } from "../twin/sampling.js";
 import { uniform } from "../twin/twin.js";
+import { argmax } from "../twin/tensor.js";
 
 /** @typedef {{temperature: number, k: number|null, p: number|null}} Rules */
 /** @typedef {{id: number, own: number, set: number, truth: number|null, cut: string}} Candidate
@@ -10,7 +11,7 @@ import { uniform } from "../twin/twin.js";
  *  @param {Float32Array} logits @param {Rules} rules */
 function cuts(logits, { temperature, k, p }) {
   if (temperature === 0) {
-    const best = likeliest(logits);
+    const best = argmax(logits);
     return Array.from(logits, (_, i) => (i === best ? "" : "greedy"));
   }
   const warm = tempered(logits, temperature);

@@ -10,6 +10,7 @@ import { comparison } from "./score_comparison.js";
 import { bilinearSpread, makeWorld, SCORE } from "./score_world.js";
 import { shade } from "./shade.js";
 import { entropy, inner, jacobianNorm, norm, softmax } from "../twin/twin.js";
+import { argmax } from "../twin/tensor.js";
 
 const WORDS = {
   title: "A query among its keys", score: "score", K: "coordinates K", temperature: "temperature",
@@ -215,7 +216,7 @@ function sentence({ s, keys, query, names, now, layers }) {
     : WORDS.winner(best, now.largest);
   // A long key is loud only where it points the query's way: at an obtuse angle its length silences it.
   const lengths = keys.map(norm);
-  const longest = lengths.indexOf(Math.max(...lengths));
+  const longest = argmax(lengths);
   const away = s.K <= 2 && s.kind.endsWith("dot") && inner(query, keys[longest]) < -0.3;
   const root = `√K\u00a0=\u00a0${format(Math.sqrt(s.K), 1)}`;
   const bound = layers.v.reduce((sum, x) => sum + Math.abs(x), 0);

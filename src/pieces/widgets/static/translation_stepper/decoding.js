@@ -1,9 +1,8 @@
 /** How a model writes, token by token, and what the reader takes in place of its choice. */
 import { beamSearch } from "../twin/beam.js";
 import { once } from "../twin/memo.js";
-import { likeliest } from "../twin/sampling.js";
-import { sources } from "../twin/vocabulary.js";
 import { mapOf } from "../twin/reading.js";
+import { argmax } from "../twin/tensor.js";
 
 /** @typedef {[number, string]} Choice a place from 1, and the word that is taken there
  *  @typedef {{ids: number[], odds: Float32Array[]}} Greedy the tokens, an end among them, and what the model
@@ -24,22 +23,13 @@ export function choicesIn(given, most) {
   });
 }
 
-/** @param {import("../twin/model.js").TrainedModel} model @param {number} most tokens read, and written */
+/** @param {import("../twin/model.js").TrainedModel} model @param {number} most tokens written */
 export function decoding(model, most) {
   const { vocabulary } = model;
-  const reads = sources(vocabulary);
   const [begin, end] = [BEGIN, END].map((mark) => vocabulary.indexOf(mark));
 
   return {
     begin, end,
-    readable: vocabulary.filter((_, id) => reads[id]),
-    read: once((typed) => {
-      const { tokens } = model.encode(typed);
-      const unknown = [...new Set(tokens.filter(({ id }) => !reads[id]).map((token) => token.text))];
-      const all = tokens.filter(({ id }) => reads[id]).map(({ id }) => id);
-      const ids = all.slice(0, most);
-      return { ids, unknown, over: all.length > most, words: ids.map((id) => vocabulary[id]) };
-    }),
     /** @type {(source: number[], choices: Choice[]) => Greedy} */
     greedy: once((source, choices) => {
       const chosen = new Map(choices.map(([place, word]) => [place, vocabulary.indexOf(word)]));
@@ -49,7 +39,7 @@ export function decoding(model, most) {
         const { data } = step.probabilities;
         const wished = chosen.get(ids.length + 1) ?? -1;
         odds.push(data.slice());
-        ids.push(wished < 0 ? likeliest(data) : wished);
+        ids.push(wished < 0 ? argmax(data) : wished);
         if (ids.at(-1) === end || ids.length === most) return { ids, odds };
         step = model.step(step.state, ids.at(-1));
       }

@@ -1,42 +1,29 @@
 /** TranslationStepper: an encoder-decoder translates in the page, and each word can be overruled. */
 import { bridge } from "../kit/bridge.js";
-import { grouped, offers } from "../kit/chinese.js";
+import { grouped } from "../kit/chinese.js";
+import { chineseSentence } from "../kit/chinese_sentence.js";
 import { chance, choice, count, frame, guard, h, heatmap, limits, live, report, select, setter,
   slider, text } from "../kit/kit.js";
 import { fromPerfect } from "../kit/perfect.js";
 import { player } from "../kit/player.js";
 import { createSelection } from "../kit/selection.js";
 import { tabs } from "../kit/tabs.js";
-import { typedText } from "../kit/typed_text.js";
 import { loadModel, rowOf } from "../twin/model.js";
+import { sourceReader } from "../twin/source_text.js";
 import { beamStep, logged } from "./beam_step.js";
 import { beamTree } from "./beam_tree.js";
 import { attended, choicesIn, decoding } from "./decoding.js";
 import { nextWords, yourChoices } from "./next_words.js";
 import { WORDS } from "./words.js";
+import { argmax } from "../twin/tensor.js";
 
 const ROWS = 5; // candidates that have a row of their own
 const SLANTED = 190; // px of all columns together, with room beside them for the last slanted word
 
-/** The sentences to choose from, and the reader's own among them. Another one begins afresh. */
-function sentences(view, traits) {
-  const own = ["", WORDS.own];
-  const chosen = {
-    get: () => text(traits, "text"), save_changes: () => traits.save_changes(),
-    set: (_, chinese) => traits.set({ text: chinese, overruled: [], step: 0 }),
-  };
-  view.onDraw(() => {
-    if (!WORDS.examples.includes(chosen.get())) own[0] = chosen.get();
-    /** @type {HTMLOptionElement} */ (view.controls.querySelector("option")).value = own[0];
-  });
-  select(view, chosen, "text", { label: WORDS.choose,
-    options: [own, ...WORDS.examples.map((one, n) => [one, `${one} (${WORDS.english[n]})`])] });
-}
-
 /** What a row of cross-attention looked at most, and with how much. */
 function most(values, row, groups) {
   const seen = rowOf(values, row);
-  const at = seen.indexOf(Math.max(...seen));
+  const at = argmax(seen);
   const signs = groups.flatMap(({ words, gloss }) => words.map((sign) => [sign, words.join(""), gloss]));
   return [WORDS.meaning(...signs[at]), chance(seen[at], 2)];
 }
@@ -47,7 +34,8 @@ async function render({ model: traits, el }) {
   const view = frame(el, { title: WORDS.title, name: "translation-stepper" });
   const selection = createSelection();
   const longest = limits(traits, "overruled").high;
-  const { readable, read, greedy, beams, inside, odds, begin, end } = decoding(model, longest);
+  const { readable, read } = sourceReader(model, longest);
+  const { greedy, beams, inside, odds, begin, end } = decoding(model, longest);
   const put = setter(traits);
   const name = (id) => vocabulary[id];
   const said = (ids) => ids.filter((id) => id !== begin && id !== end).map(name);
@@ -75,7 +63,7 @@ async function render({ model: traits, el }) {
   function take(word) {
     const { overruled, step, found } = now();
     const others = overruled.filter(([place]) => place !== step + 1);
-    const own = name(found.odds[step].indexOf(Math.max(...found.odds[step])));
+    const own = name(argmax(found.odds[step]));
     put({ overruled: word === own ? others : [...others, [step + 1, word]].sort((a, b) => a[0] - b[0]),
       step: Math.min(step + 1, limits(traits, "step").high) });
   }
@@ -83,11 +71,11 @@ async function render({ model: traits, el }) {
     : now().overruled.filter(([other]) => other !== place) });
   const go = (step) => put({ step });
 
-  sentences(view, traits);
+  const field = chineseSentence(view, traits, model, { readable,
+    examples: WORDS.examples.map((one, n) => [one, `${one} (${WORDS.english[n]})`]),
+    also: () => ({ overruled: [], step: 0 }) }); // another one begins afresh
   select(view, traits, "search", { label: WORDS.search, options: WORDS.searches });
   const width = slider(view, traits, "n_beams", { label: WORDS.beams });
-  const field = typedText(view, traits, { vocabulary: readable, encode: (typed) => model.encode(typed) },
-    { ...WORDS, offers });
   const stage = h("div", { class: "p-stage" });
   const film = player(view, { label: WORDS.player, states: 2, tween: 0, dwell: 1100, into: stage,
     name: WORDS.written, show: (at) => { if (Math.round(at) !== now().step) go(Math.round(at)); } });
@@ -149,7 +137,7 @@ async function render({ model: traits, el }) {
         : WORDS.leads(path.map(name).join(" "), logged(found.steps[step].candidates[0].total))) + looked;
     }
     const [row, id] = [found.odds[step], path[step]];
-    const top = row.indexOf(Math.max(...row));
+    const top = argmax(row);
     const so = [begin, ...path.slice(0, step)].map(name).join(" ");
     return (id === top ? WORDS.gives(so, name(id), chance(row[id], 4))
       : WORDS.instead(so, name(top), chance(row[top], 4), name(id), chance(row[id], 4))) + looked;

@@ -1,20 +1,10 @@
 /** Every word that TranslationStepper shows. */
-import { quoted } from "../kit/kit.js";
-
 export const WORDS = {
   title: "A translation, step by step",
-  choose: "a sentence", own: "one of your own",
   examples: ["我是一个学生。", "她是一个好老师。", "昨天那个老师拿走了两本书。",
     "明天那只大狗会在街上追两只鸟。", "那个学生看见书。"],
   english: ["I am a student.", "she is a good teacher.", "the teacher took two books yesterday.",
     "the big dog will chase two birds on the street tomorrow.", "the student sees the book."],
-  typed: (n) => `A sentence of the ${n} Chinese characters that the model knows`,
-  hint: "Change a character, or type an English word such as dog: its Chinese is offered here.",
-  unknown: (words) => `The model cannot read ${quoted(words)}`
-    + `${words.length > 3 ? ` and ${words.length - 3} more` : ""},`
-    + ` so it skips ${words.length > 1 ? "them" : "it"}.`,
-  long: (most) => ` It reads the first ${most} characters.`,
-  empty: "Choose a sentence, or write one of Chinese characters that the model knows.",
   search: "search", searches: [["greedy", "greedy"], ["beam", "beam"]], beams: "candidates kept",
   player: "Words written so far", written: (n) => `${n} written`,
   read: "Read so far", lead: "Best of this step", won: "The winner", then: "→",

@@ -156,6 +156,11 @@ export const activations = {
   identity: (x) => x,
 };
 
+/** `pieces.feedforward.two_thirds`: 2 dFf / 3, rounded down, then up to a multiple.
+ *  @param {number} dFf @param {number} multipleOf */
+export const twoThirds = (dFf, multipleOf = 1) =>
+  Math.max(1, Math.ceil(Math.floor((2 * dFf) / 3) / multipleOf)) * multipleOf;
+
 /**
  * cos and sin of the T positions from `start` on: [T, K / 2] each. Angles are rounded to float32 as PyTorch
  * rounds them: at position 100 that moves a score by more than all other rounding does.

@@ -3,6 +3,7 @@
  */
 import { tensor } from "./flat.js";
 import { once, textReader } from "./memo.js";
+import { argmax } from "./tensor.js";
 
 /** @typedef {import("./model.js").TrainedModel} TrainedModel */
 /** @typedef {{data: Float32Array, shape: number[]}} Weights of the heads of a layer, [H, T, S] */
@@ -59,7 +60,7 @@ export function costs(model, { ids, plain }, t) {
   const V = model.vocabulary.length;
   const at = (result, word) => result.probabilities.data[t * V + word];
   const before = plain.probabilities.data.subarray(t * V, (t + 1) * V);
-  const best = before.indexOf(Math.max(...before));
+  const best = argmax(before);
   const without = (l, n) => before[best] - at(model.run(ids, { off: [[l, n]] }), best);
   const each = Array.from({ length: model.layers },
     (_, l) => Array.from({ length: model.heads }, (_, n) => without(l, n)));

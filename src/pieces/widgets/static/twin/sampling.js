@@ -3,6 +3,7 @@
  * Probabilities are rounded to float32 where PyTorch's are, so that the same tokens stay at a boundary.
  * @typedef {{temperature?: number, topK?: number|null, topP?: number|null}} Settings
  */
+import { argmax } from "./tensor.js";
 
 /** @param {ArrayLike<number>} logits @param {number} temperature above 0 */
 export function tempered(logits, temperature) {
@@ -58,7 +59,7 @@ export function topP(logits, p) {
 export function distribution(logits, { temperature = 1, topK: k = null, topP: p = null } = {}) {
   if (temperature === 0) {
     const only = new Float32Array(logits.length);
-    only[likeliest(logits)] = 1;
+    only[argmax(logits)] = 1;
     return only;
   }
   let left = tempered(logits, temperature);
@@ -67,18 +68,11 @@ export function distribution(logits, { temperature = 1, topK: k = null, topP: p 
   return probabilities(left);
 }
 
-/** The place of the largest number, the first of equal ones. @param {ArrayLike<number>} row */
-export function likeliest(row) {
-  let at = 0;
-  for (let i = 1; i < row.length; i++) if (row[i] > row[at]) at = i;
-  return at;
-}
-
 /** One token: the likeliest at temperature 0, else a draw. @param {ArrayLike<number>} logits @param
  * {Settings & {random?: () => number}} settings `random` gives
  *  numbers uniform in [0, 1), such as `uniform(seed)` of twin.js */
 export function choose(logits, { random = Math.random, ...settings } = {}) {
-  if ((settings.temperature ?? 1) === 0) return likeliest(logits);
+  if ((settings.temperature ?? 1) === 0) return argmax(logits);
   const shares = distribution(logits, settings);
   let left = random() * shares.reduce((sum, p) => sum + p, 0);
   let last = 0;

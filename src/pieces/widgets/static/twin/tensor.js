@@ -7,6 +7,13 @@
 /** @param {number[]} shape */
 export const size = (shape) => shape.reduce((all, n) => all * n, 1);
 
+/** The place of the largest number, the first of equal ones. @param {ArrayLike<number>} row */
+export function argmax(row) {
+  let at = 0;
+  for (let i = 1; i < row.length; i++) if (row[i] > row[at]) at = i;
+  return at;
+}
+
 /** How far apart neighbours along each axis stand, in a tensor laid out row by row.
  *  @param {number[]} shape */
 function rowMajor(shape) {

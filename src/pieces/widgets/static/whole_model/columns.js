@@ -17,7 +17,8 @@
  * @property {number} row
  */
 import { inside, lens } from "../twin/inside.js";
-import { likeliest, probabilities } from "../twin/sampling.js";
+import { probabilities } from "../twin/sampling.js";
+import { argmax } from "../twin/tensor.js";
 
 /** The strips of the stream, from the words up: behind each part that wrote to it. @param {Model} model */
 export function stripsOf(model) {
@@ -31,7 +32,7 @@ const sizeOf = (x) => Math.sqrt(x.reduce((sum, one) => sum + one * one, 0) / x.l
 
 /** @param {Float32Array} row logits @returns {Guess} */
 function best(row) {
-  const id = likeliest(row);
+  const id = argmax(row);
   return { id, p: probabilities(row)[id] };
 }
 
@@ -115,5 +116,5 @@ export function loudest(sums, layers) {
   for (const [name, vote] of sums) {
     if (/\.(attention|feed_forward)$/.test(name)) by[Number(name.split(".")[1])] += vote;
   }
-  return 1 + by.slice(1).indexOf(Math.max(...by.slice(1)));
+  return 1 + argmax(by.slice(1));
 }

@@ -8,6 +8,7 @@ import { headline, line, outputSum, projectedSum, routeSum, scoreSum,
   unitSum } from "./sums.js";
 import { chapterOf } from "./part_rows.js";
 import { called, purpose, WORDS } from "./words.js";
+import { argmax } from "../twin/tensor.js";
 
 /** @typedef {import("./columns.js").Column} Column */
 /** @typedef {{columns: Column[], before: Column[]|null, words: string[], t: number, off: string[],
@@ -123,7 +124,7 @@ export function opened(view, { model, measured, links, close, touched }) {
     keys: { values: part("keys", group), print: false, rows: words },
     outputs: { values: part("heads", head), print: false, rows: words } });
     const A = columns[t].at(`layer.${layer}.weights`).subarray(head * (t + 1), (head + 1) * (t + 1));
-    const at = cell({ i: t, j: A.indexOf(Math.max(...A)), source: "weights" }, T, Math.max(T, K));
+    const at = cell({ i: t, j: argmax(A), source: "weights" }, T, Math.max(T, K));
     const where = { layer, head, model, words };
     const silent = silence(off, whole ?? "", `layer.${layer}.head.${head + 1}`, `layer.${layer}.attention`);
     const found = at.source === "queries" ? projectedSum(columns, at.i, Math.min(at.j, K - 1), "query", where)
@@ -223,7 +224,7 @@ export function opened(view, { model, measured, links, close, touched }) {
     draw({ votes: { values, rows: names.map(called), columns: heads, least: 22,
       largest: Math.max(14, Math.min(40, 430 / names.length)) } });
     const first = names.map((name) => Math.abs(each[0].get(name)));
-    const { i, j } = cell({ i: first.indexOf(Math.max(...first)), j: 0 }, names.length, ids.length);
+    const { i, j } = cell({ i: argmax(first), j: 0 }, names.length, ids.length);
     const products = [...each[j]].map(([name, vote]) => /** @type {[string, number, number]} */ (
       [called(name), vote, 1]));
     const logit = products.reduce((all, [, vote]) => all + vote, 0);

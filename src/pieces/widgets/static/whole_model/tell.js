@@ -3,6 +3,7 @@ import { percent } from "../kit/kit.js";
 import { openUnits } from "./draw_column.js";
 import { boldest } from "./opened.js";
 import { WORDS } from "./words.js";
+import { argmax } from "../twin/tensor.js";
 
 /** @typedef {import("./columns.js").Column} Column */
 
@@ -38,7 +39,7 @@ export function stepTold(step, { columns, words, t, strips, off, model }) {
     const head = boldest(column, layer, model.heads, off);
     if (head < 0) return WORDS.told.off(step) + end;
     const A = column.at(`layer.${layer}.weights`).subarray(head * (t + 1), (head + 1) * (t + 1));
-    const from = A.indexOf(Math.max(...A));
+    const from = argmax(A);
     return WORDS.told.attention(layer, word, `${layer}.${head + 1}`, words[from], A[from]) + end;
   }
   if (column.values.has(`layer.${layer}.experts`)) {

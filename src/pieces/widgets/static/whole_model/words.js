@@ -1,5 +1,5 @@
 /** Every word that WholeModel shows, labels and sentences alike: another language is another object. */
-import { chance, format, percent } from "../kit/kit.js";
+import { chance, format, listed, percent } from "../kit/kit.js";
 
 const quote = (word) => `“${word}”`;
 const slight = (value) => format(Math.abs(value) < 0.005 ? 0 : value);
@@ -8,8 +8,6 @@ const capital = (words) => words[0].toUpperCase() + words.slice(1);
 /** How a column's size moved. @param {number} before @param {number} after */
 const moved = (before, after) => (size(before) === size(after) ? `stays at size ${size(before)}`
   : `goes from size ${size(before)} to ${size(after)}`);
-const listed = (list) =>
-  (list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`);
 
 /** "layer.2.head.4" as people say it. @param {string} name @returns {string} */
 export function called(name) {

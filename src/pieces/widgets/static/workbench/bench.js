@@ -1,4 +1,5 @@
 /** The workbench's parts: what a reader wishes, what of it can be together, and what that costs. */
+import { twoThirds } from "../twin/flat.js";
 
 /** @typedef {{vocab_size: number, d_model: number, n_layers: number, n_heads: number, n_kv_heads: number,
  *   head_dim: number, d_ff: number, length: number, window: number, prefix_len: number, n_experts: number,
@@ -15,8 +16,7 @@ export const BENDS = { relu: "relu", gelu: "gelu", swish: "swish", reglu: "relu"
 const PLAIN = ["relu", "gelu", "swish"];
 export const gated = (s) => !PLAIN.includes(s.activation);
 
-/** The width at which three matrices have the parameters of two: 2 F / 3, rounded down. */
-export const twoThirds = (d_ff) => Math.max(1, Math.floor((2 * d_ff) / 3));
+/** A gated network has the width at which three matrices have the parameters of two. */
 export const widthOf = (s) => (gated(s) ? twoThirds(s.d_ff) : s.d_ff);
 
 /** The parts that are built: what cannot be together gives way here, and is not forgotten there.
