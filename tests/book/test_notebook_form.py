@@ -6,10 +6,12 @@ import functools
 import importlib.util
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
 
+import notebook_form
 import pieces.widgets
 from browser import ROOT
 from notebook_form import committed_form, repository, setup_cell, text_of
@@ -261,3 +263,103 @@ def test_widgets_carry_one_name():
         assert name in pieces.widgets.__all__
         test = ROOT / "tests" / "widgets" / module / f"test_{module}.py"
         assert name in test.read_text(encoding="utf-8"), f"no test of {name}"
+
+
+def reached(code):
+    """Return the libraries that some code may import, by way of the package's own modules."""
+    found, waiting = set(), list(imported_by(re.sub(r"^( *)%.*$", r"\1pass", code, flags=re.M)))
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if name.startswith("pieces."):
+            place = ROOT / "src" / Path(*name.split("."))
+            for file in filter(Path.exists, (place.with_suffix(".py"), place / "__init__.py")):
+                waiting += imported_by(file.read_text(encoding="utf-8"))
+            waiting.append(name.rpartition(".")[0])
+    return {name.partition(".")[0] for name in found}
+
+
+def imported_by(code):
+    """Yield each name that some code imports, and what it takes from it."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+
+
+class TestNotebookForm:
+    @pytest.fixture
+    def messy(self):
+        book = nbformat.v4.new_notebook(metadata={"widgets": {"state": 1}, "colab": {}})
+        code = nbformat.v4.new_code_cell("print(1)   \n\n", execution_count=7)
+        code.metadata = nbformat.from_dict({"tags": ["hide-input"], "collapsed": True})
+        code.outputs = [
+            nbformat.v4.new_output("stream", name="stdout", text="1\n"),
+            nbformat.v4.new_output("stream", name="stderr", text="warning\n"),
+            nbformat.v4.new_output(
+                "execute_result",
+                {"text/plain": "x", "image/png": "AAAA", "text/html": "<b>"},
+                execution_count=7,
+                metadata={"volatile": 1},
+            ),
+            nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"}),
+        ]
+        setup = nbformat.v4.new_code_cell("import importlib.util\nimportlib.util.find_spec")
+        setup.metadata = nbformat.from_dict({"tags": ["remove-cell"]})
+        book.cells = [setup, nbformat.v4.new_markdown_cell("text  \n"), code]
+        return book
+
+    def test_keeps_texts_and_nothing_else(self, messy):
+        form = notebook_form.committed_form(messy)
+        code = form.cells[2]
+        assert code.source == "print(1)"
+        assert code.execution_count is None
+        assert dict(code.metadata) == {"tags": ["hide-input"]}
+        assert [o.output_type for o in code.outputs] == ["stream", "execute_result"]
+        assert dict(code.outputs[1].data) == {"text/plain": "x"}
+        assert code.outputs[1].metadata == {}
+        assert set(form.metadata) == {"kernelspec", "language_info"}
+        assert form.cells[1].source == "text"
+
+    def test_puts_the_set_up_cell_in(self, messy):
+        form = notebook_form.committed_form(messy)
+        assert form.cells[0].source == notebook_form.setup_cell()
+        assert notebook_form.repository() in form.cells[0].source
+
+    def test_the_set_up_cell_brings_what_the_chapter_imports_in_its_version(self):
+        project = notebook_form.package()
+        assert set(notebook_form.EXTRAS) == set(project["optional-dependencies"])
+        source = f"git+{notebook_form.repository()}@v{project['version']}"
+        for code, wanted in (
+            ("import torch\nx = 'import bertviz'", "pieces"),
+            ("from pieces.bertviz import head_view", "pieces[bertviz]"),
+            ("if True:\n    from transformers.models import t5", "pieces[checkpoints]"),
+            ("import bertviz\nimport transformers", "pieces[checkpoints,bertviz]"),
+            ("from pieces.checkpoints import from_folder", "pieces[checkpoints]"),
+        ):
+            assert f'"{wanted} @ {source}"' in notebook_form.setup_cell(code)
+
+    @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+    def test_it_brings_the_libraries_that_the_package_reaches_for_from_there(self, path):
+        """Each import of the package is followed, those within a function too."""
+        notebook = nbformat.read(path, as_version=4)
+        codes = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        extras = notebook_form.package()["optional-dependencies"]
+        brought = {re.match(r"[\w-]+", line)[0]: name for name, (line,) in extras.items()}
+        wanted = {brought[name] for name in reached("\n".join(codes)) if name in brought}
+        named = re.search(r'"pieces(?:\[([\w,]+)\])? @ ', "\n".join(codes))[1]
+        assert set((named or "").split(",")) - {""} == wanted
+
+    def test_is_its_own_form(self, messy):
+        once = notebook_form.text_of(notebook_form.committed_form(messy))
+        again = nbformat.reads(once, as_version=4)
+        assert notebook_form.text_of(notebook_form.committed_form(again)) == once
+        nbformat.validate(again)
+
+    def test_an_error_is_not_hidden(self, messy):
+        error = nbformat.v4.new_output("error", ename="E", evalue="v", traceback=[])
+        messy.cells[2].outputs = [error]
+        assert notebook_form.committed_form(messy).cells[2].outputs == [error]
