@@ -138,7 +138,7 @@ def test_the_layer_looks_at_the_past_only():
 
 @torch.no_grad()
 def test_each_factor_lies_between_nothing_and_all():
-    decay = build()._select(10 * torch.randn(3, 9, 6).double()).decay
+    decay = build().select(10 * torch.randn(3, 9, 6).double()).decay
     assert ((decay >= 0) & (decay <= 1)).all()
 
 

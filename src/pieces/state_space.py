@@ -106,27 +106,27 @@ class SelectiveStateSpace(nn.Module):
     def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T D"]:
         """Shapes: x [B, T, D] -> [B, T, D]."""
         u, gate = self.inward(x).chunk(2, dim=-1)
-        decay, inputs, read = self._select(u)
+        decay, inputs, read = self.select(u)
         states = self.scan(decay, inputs)
-        return self._read(states, read, u, gate)
+        return self.answer(states, read, u, gate)
 
     def recurrent(
         self, x: Float[Tensor, "B T D"], *, state: Float[Tensor, "B I N"] | None = None
     ) -> tuple[Float[Tensor, "B T D"], Float[Tensor, "B I N"]]:
         """The same for the next T tokens, with the state they leave: [B, d_inner, d_state]."""
         u, gate = self.inward(x).chunk(2, dim=-1)
-        decay, inputs, read = self._select(u)
+        decay, inputs, read = self.select(u)
         states = scan(decay, inputs, start=state)
-        return self._read(states, read, u, gate), states[:, -1]
+        return self.answer(states, read, u, gate), states[:, -1]
 
-    def _select(self, u: Float[Tensor, "B T I"]) -> Selected:
+    def select(self, u: Float[Tensor, "B T I"]) -> Selected:
         """What each token keeps and takes in, [B, T, I, N] both, and how it reads, [B, T, N]."""
         step = F.softplus(self.step(u)).unsqueeze(-1)
         decay = torch.exp(-step * self.log_rate.exp())
         inputs = step * u.unsqueeze(-1) * self.write(u).unsqueeze(-2)
         return Selected(decay, inputs, self.read(u))
 
-    def _read(self, states: Tensor, read: Tensor, u: Tensor, gate: Tensor) -> Tensor:
+    def answer(self, states: Tensor, read: Tensor, u: Tensor, gate: Tensor) -> Tensor:
         """y_t = h_t C_t + α ⊙ u_t, gated and mixed."""
         y = (states @ read.unsqueeze(-1)).squeeze(-1) + self.skip * u
         return self.output(y * F.silu(gate))
