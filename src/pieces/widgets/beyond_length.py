@@ -31,7 +31,7 @@ CALLED = {  # in a sentence
 
 
 class BeyondLength(PieceWidget):
-    """Measured runs, played: small models trained on 32 words and read up to 256.
+    """Measured runs, replayed: small models trained on 32 words and read up to 256.
 
     Args:
         what: "positions" (six schemes, and ways around the end of a learned table) or "scalings"

@@ -34,7 +34,7 @@ class LinearState(PieceWidget):
         ValueError: an unknown argument or a value out of range.
     """
 
-    title = "A cache that grows, a square that stays"
+    title = "A cache that grows, a square that does not"
 
     text = Text(PAIRS, longest=400)
     size = Count(8, 2, 16)

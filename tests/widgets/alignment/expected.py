@@ -108,8 +108,8 @@ def looked(said, word, sure, characters, weights, glosses):
         at += size
     right(at == len(characters), "glosses of other characters")
     seen.sort(reverse=True)
-    begins = "looked at " if seen[0][0] >= 0.5 else "did not look at any one place; most at "
-    right(said.startswith(f"“{word}” {begins}"), said)
+    right(said.startswith(f"“{word}” looked at "), said)
+    right((" looked at several places, most at " in said) == (seen[0][0] < 0.5), said)
     told = re.findall(r"([^\x00-\x7f“”]+)(?: \([\w, ]+\))? with (\d[\d.]*\d)", said)
     right(told, said)
     for (name, text), (weight, _) in zip(told, seen, strict=False):

@@ -175,7 +175,7 @@ def test_each_head_is_tried_for_a_word(shown):
     assert page.locator(".p-head-cost:visible").count() == 0, "they were of another word"
     put(page, widget, tried=2)
     assert page.locator(".p-head-cost:visible").count() == 8
-    page.get_by_label("A text of the 37 words").fill("the blue book")
+    page.get_by_label("A text in the 37 words").fill("the blue book")
     assert (state(page, widget)["tried"], state(page, widget)["losses"]) == (0, None)
 
 
@@ -207,7 +207,7 @@ def test_the_space_of_each_model_is_reserved(bench, name, width):
 
 def test_a_word_that_is_finished_in_time_was_never_unknown(shown):
     page, _ = shown
-    field = page.get_by_label("A text of the 37 words that the model knows")
+    field = page.get_by_label("A text in the 37 words that the model knows")
     for typed in ("Tom th", "Tom the"):
         field.fill(typed)
     page.wait_for_timeout(800)
@@ -216,7 +216,7 @@ def test_a_word_that_is_finished_in_time_was_never_unknown(shown):
 
 def test_typed_text_is_read_and_unknown_words_are_named(shown):
     page, widget = shown
-    field = page.get_by_label("A text of the 37 words that the model knows")
+    field = page.get_by_label("A text in the 37 words that the model knows")
     field.fill("Tom the zebra <b>bluee book")
     page.wait_for_function("document.querySelector('.p-typed-note').textContent.includes('zebra')")
     note = page.locator(".p-typed-note").inner_text()

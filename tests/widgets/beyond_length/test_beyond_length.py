@@ -56,7 +56,7 @@ class TestPlayer:
         widget = BeyondLength()
         with recorded(bench, widget) as page:
             for stretch in (2, 3):
-                page.get_by_role("button", name="Step on").click()
+                page.get_by_role("button", name="Step forward").click()
                 assert state(page, widget)["stretch"] == stretch
                 check(page, widget)
             page.get_by_role("button", name="Step back").click()

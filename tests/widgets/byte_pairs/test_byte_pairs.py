@@ -49,7 +49,7 @@ def test_typed_key_by_key(bench):
 def test_stepped_scrubbed_and_played(bench):
     widget = BytePairs()
     with recorded(bench, widget) as page:
-        on, back = (page.get_by_role("button", name=name) for name in ("Step on", "Step back"))
+        on, back = (page.get_by_role("button", name=name) for name in ("Step forward", "Step back"))
         for n in range(1, 4):
             on.click()
             assert state(page, widget)["merges"] == n
@@ -127,5 +127,5 @@ def test_fits_a_phone(bench, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         inside = "(all) => all.every((one) => one.scrollWidth <= one.clientWidth)"
         assert page.locator(".pieces, .p-pieces, .p-compare").evaluate_all(inside)
-        page.get_by_role("button", name="Step on").tap()
+        page.get_by_role("button", name="Step forward").tap()
         check(page, widget)

@@ -214,7 +214,7 @@ def cache_meter(root, s):
 def same_controls(shown, s):
     """What the sliders say, the mark of heads that cannot be shared, and the model's name."""
     wish = s["n_kv_heads"]
-    mark = f"{s['n_heads']} heads cannot share {wish} key-value heads evenly: {s['G']} "
+    mark = f"{s['n_heads']} head{'s' if s['n_heads'] > 1 else ''} cannot share {wish} key-value heads evenly: {s['G']} "
     mark += "is used." if s["G"] == 1 else "are used."
     asked, all_ = gigabytes(s["wished"]), gigabytes(s["weights"])
     less = f"A step cannot read {asked} of {all_}: it reads them all."

@@ -78,7 +78,7 @@ def test_a_file_is_counted_as_transformers_builds_it(twin, config, written):
 
 @pytest.mark.parametrize(
     ("change", "told"),
-    [({"model_type": "qwen3"}, "This is a qwen3, which has parts that are not counted here"),
+    [({"model_type": "qwen3"}, "This is qwen3, which has parts that are not counted here"),
      ({"hidden_size": None}, "hidden_size is missing."),
      ({"hidden_size": None, "vocab_size": None}, "vocab_size and hidden_size are missing."),
      ({"vocab_size": 3.5}, "vocab_size is 3.5; here it can be a whole number from 1 to 1,000,000."),
@@ -114,7 +114,7 @@ def test_a_qwen2_has_its_window_from_a_layer_on(twin, first, window):
 def test_what_is_no_file_is_said(twin, text):
     whole = text not in ("", "{") and not text.startswith('{"')
     said = read(twin, text)["sentence"]
-    assert said.startswith("This is JSON, and no config." if whole else "This is not JSON yet.")
+    assert said.startswith("This is JSON, but not a config." if whole else "This is not JSON yet.")
 
 
 def test_a_file_without_a_kind_is_a_llama_with_what_it_says(twin):

@@ -88,7 +88,7 @@ def same_words(said, s, words, ids, at, W, was):
         reached = ids.count(changed[0])
         told = {0: "no token: the word is not in the text", 1: "one token"}
         more = told.get(reached, f"{reached} tokens: every place where the word stands")
-        right(said.endswith(f" Your change of “{words[changed[0]]}” has reached {more}."), said)
+        right(said.endswith(f" Your change to “{words[changed[0]]}” has reached {more}."), said)
 
 
 def same_work(lines, s, word, bits, column, row, place, x):

@@ -99,7 +99,7 @@ def same_table(root, load, dropped):
     both = enumerate(zip(load, dropped, strict=True), 1)
     wanted += [[str(x) for x in (e, n, n - lost, lost)] for e, (n, lost) in both]
     for caption, rows in tables(root):
-        right((caption, rows) == ("Visits of each expert", wanted), f"{caption}: {rows}")
+        right((caption, rows) == ("Visits to each expert", wanted), f"{caption}: {rows}")
 
 
 def said(say, s, load, dropped, without, loss):
@@ -108,7 +108,7 @@ def said(say, s, load, dropped, without, loss):
     visits = s["n_tokens"] * k
     told = re.fullmatch(
         r"The busiest expert gets ([<>]?)\s?(\d+)\s% of the (\d+) visits; a fair share is (\d+)\s%\. "
-        r"(.+) Balance loss: (\S+) \((\d+) if all experts get equally much, (\d+) at worst\)\.",
+        r"(.+) Balance loss: (\S+) \((\d+) if all experts get equal shares, (\d+) at worst\)\.",
         say,
     )
     right(told, say)

@@ -33,7 +33,7 @@ def test_is_stepped_scrubbed_and_set(bench):
         check(page, widget)
         scrub = page.get_by_role("slider", name="the training")
         for hand, step in [
-            (lambda: page.get_by_role("button", name="Step on").click(), 8),
+            (lambda: page.get_by_role("button", name="Step forward").click(), 8),
             (lambda: scrub.press("End"), 240),
             (lambda: page.get_by_role("button", name="Step back").click(), 232),
         ]:

@@ -122,7 +122,7 @@ def flash_tiles(root, s):
     right(shown["keys"] == keys, shown["keys"])
     at = "divided" if w["end"] else f"tile {w['step']} of {len(w['tiles'])}"
     right(shown["at"] == at, shown["at"])
-    words = ["in memory now", "forgotten", "still to come", "hidden by the mask",
+    words = ["on the chip now", "forgotten", "still to come", "hidden by the mask",
              "changed by this tile"]  # fmt: skip
     right(shown["legend"] == words, shown["legend"])
     block = w["now"][0] if w["now"] else []
@@ -283,7 +283,7 @@ def same_sentence(said, s, w, queries, keys, i):
     if not w["step"]:
         cut = "; those that the mask hides are left out" if s["mask"] == "causal" else ""
         return right(
-            said == f"There are {n} tiles to do, row by row{cut}. Press Play, or step.", said
+            said == f"Tiles to do: {n}, row by row{cut}. Press Play, or step.", said
         )
     if w["end"]:
         end = "Each o has been divided by its ℓ. The result is exactly that of the plain equation."

@@ -30,7 +30,7 @@ def test_stepped_to_the_end_it_is_attention(bench):
     widget = FlashTiles(step=0)
     Q, K, V = (torch.tensor(m)[None, None].double() for m in (widget.Q, widget.K, widget.V))
     with recorded(bench, widget) as page:
-        on = page.get_by_role("button", name="Step on")
+        on = page.get_by_role("button", name="Step forward")
         for step in range(1, 18):
             on.click()
             assert state(page, widget)["step"] == step
@@ -84,7 +84,7 @@ def test_a_row_that_waits_is_marked_at_once_and_let_go(bench):
         check(page, widget)
         assert said(page).endswith("“ran” has to wait: its row begins with tile 13.")
         for _ in range(4):
-            page.get_by_role("button", name="Step on").click()
+            page.get_by_role("button", name="Step forward").click()
         assert "For “ran” the largest score so far" in said(page)
         check(page, widget)
         ran.click()

@@ -57,7 +57,7 @@ class TestSteps:
         with recorded(bench, widget) as page:
             sentences = {said(page)}
             for step in range(1, len(STEPS)):
-                page.get_by_role("button", name="Step on").click()
+                page.get_by_role("button", name="Step forward").click()
                 assert state(page, widget)["step"] == step
                 check(page, widget)
                 sentences.add(said(page))
@@ -90,7 +90,7 @@ class TestSteps:
     def test_by_a_finger(self, bench):
         widget = HeadSplitter()
         with recorded(bench, widget, width=390, touch=True) as page:
-            page.get_by_role("button", name="Step on").tap()
+            page.get_by_role("button", name="Step forward").tap()
             assert state(page, widget)["step"] == 1
             page.get_by_role("button", name=LINES[5]).tap()
             assert state(page, widget)["step"] == 5

@@ -182,7 +182,8 @@ def unit_sentence(said, s, after, before, word, own):
         told = re.search(r"At “(.*?)” the unit stands at (\S+)\. ", said)
         right(told and told[1] == word and says(told[2], float(own), small(own)), said)
         return
-    right(f"“{vocabulary[was]}”" in said and f"Held at {number_of(s['value'])}" in said, said)
+    held = f"{'Held' if 'leaves' in said else 'With it'} at {number_of(s['value'])}"
+    right(f"“{vocabulary[was]}”" in said and held in said, said)
     chances = [float(before[was]), float(after[was])]
     if "leaves" in said:
         right(abs(chances[0] - chances[1]) < 0.02, said)

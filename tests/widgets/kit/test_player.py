@@ -75,7 +75,7 @@ def test_a_step_by_hand_ends_the_playing_and_goes_on_from_where_it_is(moving):
 
 def test_steps_and_scrubs_by_keyboard(still):
     still.evaluate(MAKE, {})
-    on, back = button(still, "Step on"), button(still, "Step back")
+    on, back = button(still, "Step forward"), button(still, "Step back")
     assert back.is_disabled()
     on.press("Enter")
     on.press("Enter")

@@ -93,7 +93,7 @@ def linear_state(root, s):
     right(shown["field"] == s["text"], shown["field"])
     note = (f"Not a pair of two words: {', '.join(f'“{one}”' for one in loose)}. " if loose else "") + (
         f"There is room for 24 pairs; {over} more {'is' if over == 1 else 'are'} left out. " if over else "")  # fmt: skip
-    right(shown["note"] == (note or "Names and what they have. Change them, or write on."), note)
+    right(shown["note"] == (note or "Names and what they have. Change them, or add more."), note)
     wanted = [[name, str(n == asked < step).lower(), f"Ask for {name}", n >= step] for n, (name, _) in
               enumerate(pairs)]  # fmt: skip
     right(shown["asking"] == bool(pairs), "names to ask for, and there are none")
@@ -165,7 +165,7 @@ def same_words(said, memory, asked, size, pairs, known):
     if first == second == truth:
         text += f"Asked for {name}, both say “{first}”, which is right. "
     elif first == second:
-        text += f"Asked for {name}, both say “{first}”; right is “{truth}”. "
+        text += f"Asked for {name}, both say “{first}”; “{truth}” is right. "
     else:
         text += (f"Asked for {name}, attention says “{first}” and linear attention “{second}”; right "
                  f"is “{truth}”. ")  # fmt: skip

@@ -23,7 +23,7 @@ def test_refuses(trait, value):
 def test_read_on_and_on_the_square_forgets_and_the_cache_does_not(bench):
     widget = LinearState(step=0)
     with recorded(bench, widget) as page:
-        on = page.get_by_role("button", name="Step on")
+        on = page.get_by_role("button", name="Step forward")
         kept = []
         while not on.is_disabled():
             on.click()

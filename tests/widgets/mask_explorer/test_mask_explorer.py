@@ -421,7 +421,7 @@ class TestTouchingPictures:
     def test_layers_play_step_and_rest(self, bench):
         explorer = MaskExplorer(kind="sliding_window", T=6, view="layers", layers=0)
         with bench.show(explorer) as page:
-            page.get_by_role("button", name="Step on").click()
+            page.get_by_role("button", name="Step forward").click()
             assert state(page, explorer)["layers"] == 1
             assert "known at 3 of 6 places" in page.locator(".p-flow").inner_text()
             page.get_by_role("button", name="Play").click()

@@ -40,7 +40,7 @@ class TestRace:
             check(page, widget)
             scrub = page.get_by_role("slider", name="the race")
             for hand, step in [
-                (lambda: page.get_by_role("button", name="Step on").click(), 5),
+                (lambda: page.get_by_role("button", name="Step forward").click(), 5),
                 (lambda: scrub.press("ArrowRight"), 10),
                 (lambda: scrub.press("End"), 160),
                 (lambda: page.get_by_role("button", name="Step back").click(), 155),

@@ -152,6 +152,7 @@ def paged_memory(root, s):
     same = min(s["prefix"], *(row[1] for row in requests))
     kept = "full blocks shared" if s["shared"] else "stored by each"
     told = f"all begin with the same {many(same, 'token')}, {kept}"
+    told = told if same else "each begins in its own way"
     right(shown["beginning"] == told, f"{shown['beginning']}, not {told}")
     focused = root.locator(".p-request:focus")
     chosen = s["followed"] - 1 if 0 < s["followed"] <= len(requests) else None
@@ -258,7 +259,9 @@ def same_sentence(said, step, strips, blocks, lasts, followed):
                else "no strip")  # fmt: skip
         lie = "no blocks."
         if followed in blocks.running:
-            lie = f"its tokens lie in blocks {', '.join(map(str, blocks.table[followed]))}, in this order."
+            table = [str(n) for n in blocks.table[followed]]
+            several = f"blocks {', '.join(table)}, in this order"
+            lie = f"its tokens lie in {several if len(table) > 1 else f'block {table[0]}'}."
         text += f"{chr(65 + followed)} has {has}, and {lie}"
     elif strips.waiting or blocks.waiting:
         text += f"Waiting for a strip: {len(strips.waiting)}; waiting for blocks: {len(blocks.waiting)}."

@@ -32,7 +32,7 @@ def test_refuses(given, named):
 def test_stepped_to_the_end(bench):
     widget = PagedMemory(step=0)
     with recorded(bench, widget) as page:
-        on = page.get_by_role("button", name="Step on")
+        on = page.get_by_role("button", name="Step forward")
         while not on.is_disabled():
             on.click()
             check(page, widget)

@@ -76,7 +76,7 @@ def test_the_light_is_played_step_by_step(bench):
             check(page, widget)
             assert page.locator(".p-play-at").inner_text() == ("1 step" if n == 1 else f"{n} steps")
             if n < 4:
-                page.get_by_role("button", name="Step on").click()
+                page.get_by_role("button", name="Step forward").click()
         put(page, widget, second=9)
         assert page.locator(".p-play-at").inner_text() == "6 steps", "another way stands at its end"
 

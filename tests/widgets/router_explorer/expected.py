@@ -104,7 +104,7 @@ def router_explorer(root, s):
     loss = float(load_balancing_loss(here.logits, k))
     told = re.fullmatch(
         r"Balance loss of this text: (\S+) "
-        r"\((\d+) if all experts get equally much, (\d+) at worst\)\.",
+        r"\((\d+) if all experts get equal shares, (\d+) at worst\)\.",
         seen["even"],
     )
     right(told and says(told[1], loss, 2) and (told[2], told[3]) == (str(k), str(E)), seen["even"])

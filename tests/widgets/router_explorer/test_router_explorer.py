@@ -65,7 +65,7 @@ def test_words_layers_experts_and_room(bench):
         room.press("ArrowLeft")
         assert state(page, widget)["capacity"] == 1
         check(page, widget)
-        page.get_by_label("A text of the").fill("the ball")
+        page.get_by_label("A text in the").fill("the ball")
         assert state(page, widget)["token"] == 0
         check(page, widget)
 
@@ -105,11 +105,11 @@ def test_unknown_words_and_none(bench):
     widget = RouterExplorer(text="<b>zebra</b> the ball")
     with recorded(bench, widget) as page:
         assert page.locator(".pieces b", has_text="zebra").count() == 0
-        page.get_by_label("A text of the").fill("zebra")
+        page.get_by_label("A text in the").fill("zebra")
         now = state(page, widget)
         assert now["experts"] == now["next_words"] == []
         assert page.locator(".p-expert:visible").count() == 0
-        page.get_by_label("A text of the").fill(TEXT)
+        page.get_by_label("A text in the").fill(TEXT)
         check(page, widget)
         assert page.record.errors == []
 

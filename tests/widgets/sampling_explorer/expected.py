@@ -258,11 +258,11 @@ def distance(said, s, w):
         right(bool(set_) == (abs(far["set"] - far["model"]) > 1e-6), said)
         if set_:
             same_percent(set_[1], far["set"], "the distance as set")
-    kept = re.search(r"(One|\d+) words? (?:is|are) left of (\d+)", said)
+    kept = re.search(r"Of (\d+) words, (?:(one) is|(\d+) are) left\.", said)
     right(bool(kept) == (left < len(w["set"])), said)
     if kept:
-        right(kept[1] == ("One" if left == 1 else str(left)), f"{said}: {left} are left")
-        right(int(kept[2]) == len(w["set"]), f"{said}: not of {len(w['set'])}")
+        right((kept[2] or kept[3]) == ("one" if left == 1 else str(left)), f"{said}: {left} are left")
+        right(int(kept[1]) == len(w["set"]), f"{said}: not of {len(w['set'])}")
 
 
 def cache(seen, w):

@@ -27,7 +27,7 @@ def step_back(page):
 
 def step_on(page):
     """The film goes one step on, to a word of the reader's that is none of the likeliest."""
-    page.get_by_label("Step on").click()
+    page.get_by_label("Step forward").click()
     page.mouse.move(2, 2)
     page.evaluate(PAINTED)
 

@@ -190,12 +190,12 @@ def test_each_step_of_each_beam(shown, text, n):
 
 def test_the_film_goes_on_and_back_and_stops_at_the_end(shown):
     page, widget = shown
-    button(page, "Step on").click()
+    button(page, "Step forward").click()
     assert state(page, widget)["step"] == 4
     check(page, widget)
-    button(page, "Step on").click()
+    button(page, "Step forward").click()
     assert state(page, widget)["step"] == 5
-    assert button(page, "Step on").is_disabled()
+    assert button(page, "Step forward").is_disabled()
     assert page.locator(".p-read .p-now").inner_text() == "<eos>"
     check(page, widget)
     slider = page.get_by_label("Words written so far").locator("input")

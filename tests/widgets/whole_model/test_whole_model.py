@@ -370,7 +370,7 @@ def test_the_last_step_names_the_two_likeliest_words(bench):
             "window.told = new Set(); new MutationObserver(() => told.add(document.querySelector('.p-say').innerText))"
             ".observe(document.querySelector('.p-say'), { childList: true, subtree: true, characterData: true })"
         )
-        page.locator(".p-player").get_by_role("button", name="Step on").click()
+        page.locator(".p-player").get_by_role("button", name="Step forward").click()
         page.wait_for_function("document.querySelector('.p-say').innerText.includes('best guess')")
         told = [one for one in page.evaluate("[...told]") if one.startswith("Its direction")]
         assert [one.split(": ")[1].split(".")[0] for one in told] == [f"{first} and {second}"]

@@ -263,7 +263,7 @@ def marks_of(wish, is_):
         found["n_chosen"] = f"There {there}, so {k} {one(k)} visited. Add experts."
     if wish["mask"] == "prefix" and wish["prefix_len"] != is_["prefix_len"]:
         P = is_["prefix_len"]
-        found["prefix_len"] = f"The text ends before that: {P:,} are used. Lengthen the text."
+        found["prefix_len"] = f"The text ends first: the prefix is {P:,}. Lengthen the text."
     if is_["place"] == "bare":
         found["place"] = "There is no norm to place. Choose one, and it returns here."
     if wish["activation"] not in PLAIN:
@@ -458,7 +458,7 @@ def same_trained(shown, views, s, above_floor):
         if name == "baseline":
             wanted = "This is the baseline."
         elif abs(more) <= (spread := max(max(one) - min(one) for one in (above, base))):
-            wanted = ("From the baseline that is less than seeds differ among themselves, "
+            wanted = ("That differs from the baseline by less than the seeds' spread, "
                       f"{fixed(spread)}: three seeds cannot tell the two apart.")  # fmt: skip
         else:
             way = "farther" if more > 0 else "nearer"

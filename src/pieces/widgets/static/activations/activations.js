@@ -29,7 +29,7 @@ const WORDS = {
   beta: "β of Swish", x: "read at x", slopes: "draw the slopes too", gate: "gate", input: "x", output: "σ(x)",
   map: "What passes: σ(g) · u", g: "g, which opens the gate", u: "u, which wants to pass",
   cell: (g, u, open, out) => `g ${g} opens the gate to ${open}, and u ${u} comes out as ${out}`,
-  D: "D, the model's width", multiple: "two thirds of 4D, taken",
+  D: "D, the model's width", multiple: "two thirds of 4D, rounded",
   multiples: [["1", "down to a whole number"], ["64", "up to a multiple of 64"],
     ["256", "up to a multiple of 256"]],
   weights: "weights, first row = 1", network: "network", sizes: "The weights of one layer, without biases",

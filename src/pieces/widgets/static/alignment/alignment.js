@@ -30,7 +30,7 @@ const WORDS = {
   looked: (word, seen, weight, others) =>
     `“${word}” looked at ${seen} with ${weight}${others ? `, and at ${others}` : ""}.`,
   beside: (seen, weight) => `${seen} with ${weight}`,
-  spread: (word, seen) => `“${word}” did not look at any one place; most at ${seen}.`,
+  spread: (word, seen) => `“${word}” looked at several places, most at ${seen}.`,
   unsure: (word, p) => ` The model was not sure of “${word}”: it gave it ${p}.`,
   none: "Choose an English word to see what it looked at before it was written.",
   note: "The model wrote the English one word at a time. Each character stands for what two recurrent"

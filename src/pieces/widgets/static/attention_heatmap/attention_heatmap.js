@@ -19,7 +19,7 @@ const heads = (list) => (list.length > 3 ? `these ${list.length} heads`
   : list.join(list.length === 2 ? " or " : ", "));
 const WORDS = {
   title: "Where the heads look",
-  typed: (n) => `A text of the ${n} words that the model knows`,
+  typed: (n) => `A text in the ${n} words that the model knows`,
   story: "The words, and where the chosen one looks",
   head: (layer, head) => `${layer}.${head}`,
   named: (layer, head) => (head ? `head ${layer}.${head}` : `average of layer ${layer}`),

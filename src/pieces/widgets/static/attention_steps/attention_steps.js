@@ -18,7 +18,7 @@ const WORDS = {
   title: "Self-attention, step by step", steps: "steps", follow: "follow token", mask: "mask", none: "none",
   causal: "causal",
   token: "token", feature: "feature", query: "query", key: "key", follows: "follows that row or column",
-  row: "The arithmetic of the row", kept: ["kept for later", "kept till now"], edit: "Edit the numbers",
+  row: "The arithmetic of the row", kept: ["kept for later", "kept until now"], edit: "Edit the numbers",
   undo: "Undo my edits",
   maps: { X: "input X", Wq: "weights Wq", Wk: "weights Wk", Wv: "weights Wv", Q: "queries Q", K: "keys K",
     V: "values V", Kt: "keys Kᵀ",

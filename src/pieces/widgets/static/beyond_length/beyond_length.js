@@ -36,19 +36,19 @@ const WORDS = {
   caption: "Distance to the floor; thin lines are seeds", x: "words in the text", y: "nats a word",
   mark: "trained up to here",
   text: (from, to) => `words ${from} to ${to}`,
-  note: (seeds, weights) => `Measured runs, played: models of about `
+  note: (seeds, weights) => `Measured runs, replayed: models of about `
     + `${Math.round(weights / 1000)},000 weights, `
     + `${seeds === 1 ? "one seed" : `${seeds} seeds`} each, trained on ${TRAINED} words.`,
   value: (name, low, mid, high) => `${name} ${format(mid, 2)} (${format(low, 2)} to ${format(high, 2)})`,
   refused: (name) => `${name} has no row for word ${TRAINED + 1} and stops`,
   nothing: "Switch a scheme on.",
   say: (to, list) => `After ${to} words, in nats above the floor: ${list.join(", ")}.`,
-  broken: (names, from, to) => ` As early as in words ${from} to ${to}, ${names.length > 1 ? "some" : "one"} `
+  broken: (names, from, to) => ` As early as words ${from} to ${to}, ${names.length > 1 ? "some" : "one"} `
     + `would do clearly better `
     + `with only the last ${TRAINED} words in view: ${names.join(", ")}.`,
   whole: ` Forgetting all but the last ${TRAINED} words would not clearly help any of them yet.`,
   behind: (names, from, to) => ` Beyond training, ${names.join(", ")} ${names.length > 1 ? "do" : "does"} `
-    + `clearly worse as early as in words ${from} to ${to} than RoPE as trained with only the last `
+    + `clearly worse as early as words ${from} to ${to} than RoPE as trained with only the last `
     + `${TRAINED} words in view.`,
   ahead: ` None does clearly worse yet than RoPE as trained with only the last ${TRAINED} words in view.`,
 };

@@ -55,7 +55,7 @@ function render({ model, el }) {
   const press = (i, j) => report(model, { query: i + 1, key: j + 1 });
   const made = (kind, role) => heatmap(view,
     { caption: WORDS.map[kind], role, signed: kind === "alibi", point, press,
-    presses: "follow it", digits: kind === "alibi" ? 1 : 0 });
+    presses: "follows it", digits: kind === "alibi" ? 1 : 0 });
   const map = { alibi: made("alibi", "score"), t5: made("t5", "key") };
   const rowOf = (kind) => chart(view, { caption: WORDS.row[kind], xTitle: WORDS.key, yTitle: WORDS.y[kind],
     height: 190, digits: kind === "t5" ? 0 : 3 });

@@ -1,7 +1,7 @@
 /** What the keys and values of a text take, by five ways to keep them, and whether the card has room. */
 import { arithmetic } from "../kit/arithmetic.js";
-import { choice, count, frame, ghost, guard, h, legend, live, real, report, select, setter,
-  slider } from "../kit/kit.js";
+import { choice, count, frame, ghost, guard, h, legend, live, plural, real, report, select,
+  setter, slider } from "../kit/kit.js";
 import { giga, inBytes, short, whole } from "../kit/parts.js";
 import { divisors } from "../kit/scales.js";
 import { cacheRows } from "./cache_rows.js";
@@ -18,7 +18,7 @@ const WORDS = {
   n_layers: "layers L", n_heads: "query heads H", head_dim: "head size K", window: "window w",
   latent: "latent size C", carried: "for positions R", precision: "cache as",
   weights: "weights", active: "read per step",
-  mark: (wish, s) => `${s.n_heads} heads cannot share ${wish} key-value heads evenly: ${s.n_kv_heads} `
+  mark: (wish, s) => `${plural(s.n_heads, "head")} cannot share ${wish} key-value heads evenly: ${s.n_kv_heads} `
     + `${s.n_kv_heads === 1 ? "is" : "are"} used.`,
   less: (wish, s) => `A step cannot read ${gigabytes(wish)} of ${gigabytes(s.weights)}: it reads them all.`,
   rows: "Five ways to keep keys and values", work: "The arithmetic of the row",

@@ -13,8 +13,8 @@ const KINDS = Object.keys(SILENT);
 
 const SAY = {
   unfinished: "This is not JSON yet. Paste the whole file, from { to }.",
-  other: "This is JSON, and no config. Paste the whole file, from { to }.",
-  kind: (name) => `This is a ${name}, which has parts that are not counted here: `
+  other: "This is JSON, but not a config. Paste the whole file, from { to }.",
+  kind: (name) => `This is ${name}, which has parts that are not counted here: `
     + `${listed(KINDS)} can be read.`,
   missing: (names) => `${names.join(" and ")} ${names.length > 1 ? "are" : "is"} missing.`,
   number: (name, value, low, high) => `${name} is ${JSON.stringify(value).slice(0, 24)}; here it can be `

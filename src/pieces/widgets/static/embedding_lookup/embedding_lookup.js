@@ -35,7 +35,7 @@ const WORDS = {
     + `multiplied by W it gives row ${id} and nothing else.`,
   cost: (T, product, copied) => ` For ${T} ${T === 1 ? "token" : "tokens"} the product multiplies `
     + `${product} times; picking rows copies ${copied} numbers.`,
-  changed: (word, n) => ` Your change of “${word}” has reached ${n === 0
+  changed: (word, n) => ` Your change to “${word}” has reached ${n === 0
     ? "no token: the word is not in the text" : n === 1 ? "one token"
       : `${n} tokens: every place where the word stands`}.`,
   none: "Type one of the entries of W, and its row is picked.",

@@ -9,7 +9,7 @@ const WORDS = {
   title: "Is there room for all?", again: "Draw again",
   sliders: { n_experts: "experts", k: "visits per word", n_tokens: "words", lead: "lead of expert 1",
     noise: "noise", capacity: "capacity factor" },
-  note: "The scores are drawn at random: no model made them.", caption: "Visits of each expert",
+  note: "The scores are drawn at random: no model made them.", caption: "Visits to each expert",
   key: { found: "finds room", spilt: "is dropped", room: "room for", fair: "fair share" },
   each: (name, n) => `${name} ${plain(n, 0, 1)}`,
   tip: (e, load, lost) => `Expert ${e}: ${load} ${load === 1 ? "visit" : "visits"}, ${lost} dropped`,
@@ -20,7 +20,7 @@ const WORDS = {
     : `All ${visits} visits find room.`),
   without: (n) => `and ${n || "no"} ${n === 1 ? "word is" : "words are"} left without any expert.`,
   balance: (loss, k, E) =>
-    ` Balance loss: ${format(loss)} (${k} if all experts get equally much, ${E} at worst).`,
+    ` Balance loss: ${format(loss)} (${k} if all experts get equal shares, ${E} at worst).`,
 };
 
 /** The scores [T, E]: each expert has its draws, so that more words or experts leave the others alone. */

@@ -14,7 +14,7 @@ const WORDS = {
   title: "A softmax that never sees the whole row", rows: "queries in a block", columns: "keys in a block",
   mask: "mask", none: "none", causal: "causal", late: "a long last key",
   player: "Tiles done", at: (n, of) => (n > of ? "divided" : `tile ${n} of ${of}`),
-  board: "The scores that are in memory", kept: "What is carried along each row",
+  board: "The scores that are on the chip", kept: "What is carried along each row",
   heads: ["query", "m", "ℓ", "o, the output so far"],
   token: (n) => `token ${n}`, quoted: (word) => `“${word}”`,
   longer: (name) => `${name} × ${LONGER}`, row: (name) => `Work out the row of ${name}`,
@@ -22,7 +22,7 @@ const WORDS = {
   state: { past: "computed, used and forgotten", next: "not computed yet", hidden: "hidden by the mask",
     left: "left out: the mask hides the whole tile" },
   was: (x) => `was ${x}`,
-  key: ["in memory now", "forgotten", "still to come", "hidden by the mask", "changed by this tile"],
+  key: ["on the chip now", "forgotten", "still to come", "hidden by the mask", "changed by this tile"],
   work: (name) => `The row of ${name} in this tile`,
   last: (name, n) => `The row of ${name} in tile ${n}, its last`,
   lines: { m: "m", l: "ℓ", o: "o, first number", end: "o / ℓ" },
@@ -30,7 +30,7 @@ const WORDS = {
   moved: "Numbers moved between memory and processor", unit: "numbers",
   ways: ["tiles, so far", "the whole matrix"],
   parts: ["queries, keys, values, output", "scores and weights"],
-  begin: (of, mask) => `There are ${of} tiles to do, row by row`
+  begin: (of, mask) => `Tiles to do: ${of}, row by row`
     + `${mask ? "; those that the mask hides are left out" : ""}. Press Play, or step.`,
   tile: (n, of, queries, keys, many) => `Tile ${n} of ${of}: ${queries} meet${many ? "" : "s"} ${keys}. `,
   first: (name, m) => `For ${name} the largest score so far is ${m}. `,

@@ -19,7 +19,7 @@ const ROWS = 6;
 const WIDEST = 5; // units that are offered for a word
 const WORDS = {
   title: "One hidden unit",
-  typed: (n) => `A text of the ${n} words that the model knows`,
+  typed: (n) => `A text in the ${n} words that the model knows`,
   name: (layer, unit) => `${layer}.${unit}`,
   words: (layer, unit, held) => `Unit ${layer}.${unit}${held ? `, held at ${held}` : ""} at each word`,
   each: "The unit at each word",
@@ -40,7 +40,7 @@ const WORDS = {
     : "It is all but shut there. Move the slider to open it by hand."),
   stays: (value, word, p) => `Held at ${value}, it leaves “${word}” at ${percent(p)}.`,
   moves: (value, word, from, to) =>
-    `Held at ${value}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to ${percent(to)}.`,
+    `With it at ${value}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to ${percent(to)}.`,
   leads: (word, p) => ` Now “${word}” leads with ${percent(p)}.`,
 };
 

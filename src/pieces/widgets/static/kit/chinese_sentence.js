@@ -5,7 +5,7 @@ import { typedText } from "./typed_text.js";
 
 const WORDS = {
   choose: "a sentence", own: "one of your own",
-  typed: (n) => `A sentence of the ${n} Chinese characters that the model knows`,
+  typed: (n) => `A sentence in the ${n} Chinese characters that the model knows`,
   hint: "Change a character, or type an English word such as dog: its Chinese is offered here.",
   unknown: (words) => `The model cannot read ${quoted(words)}`
     + `${words.length > 3 ? ` and ${words.length - 3} more` : ""},`

@@ -47,7 +47,7 @@ export const words = {
     size: (series, n) => `${plural(series, "curve")}, ${plural(n, "point")}. The numbers stand in the `
       + `table view.`,
   },
-  player: { play: "Play", pause: "Pause", back: "Step back", on: "Step on",
+  player: { play: "Play", pause: "Pause", back: "Step back", on: "Step forward",
     state: (n, of) => `${n} of ${of}` },
   arcs: {
     head: ["word", "looks at", "weight"],

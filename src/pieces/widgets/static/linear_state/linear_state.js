@@ -8,18 +8,18 @@ import { ask, known, pairsOf, squares } from "./memories.js";
 
 const [ROWS, CELL] = [5, 16]; // bars: the best matches; px of a cell
 const WORDS = {
-  title: "A cache that grows, a square that stays", player: "Pairs read",
+  title: "A cache that grows, a square that does not", player: "Pairs read",
   at: (n, of) => `${n} of ${of}`,
   size: "numbers in a key",
   typed: "Pairs of a name and a word, with commas between",
-  hint: "Names and what they have. Change them, or write on.",
+  hint: "Names and what they have. Change them, or add more.",
   loose: (list) => `Not a pair of two words: ${list.map((one) => `“${one}”`).join(", ")}. `,
   over: (n) => `There is room for 24 pairs; ${n} more ${n === 1 ? "is" : "are"} left out. `,
   keys: "The cache: a column for each pair, keys", values: "and values",
   square: "The square: all pairs added up", number: "number", pair: "pair", of: "of the key",
   into: "of the value",
   ask: "Ask for", asked: (name) => `Ask for ${name}`,
-  said: "The answer, multiplied with each word’s vector", word: "word", cache: "attention",
+  said: "The answer, multiplied by each word’s vector", word: "word", cache: "attention",
   linear: "linear attention",
   curve: "Pairs still known, of those read", read: "pairs read", right: "answered right",
   begin: "Nothing is read yet. Press Play, or step.", none: "Type a name and a word: Tom red.",
@@ -27,8 +27,8 @@ const WORDS = {
     + `the square ${size} × ${size} = ${size * size}. `,
   both: (name, word) => `Asked for ${name}, both say “${word}”, which is right. `,
   one: (name, first, second, truth) => `Asked for ${name}, attention says “${first}” and linear `
-    + `attention “${second}”; right is “${truth}”. `,
-  wrong: (name, word, truth) => `Asked for ${name}, both say “${word}”; right is “${truth}”. `,
+    + `attention “${second}”; “${truth}” is right. `,
+  wrong: (name, word, truth) => `Asked for ${name}, both say “${word}”; “${truth}” is right. `,
   known: (n, cache, state) => `Of ${plural(n, "pair")}, attention knows ${cache} and linear attention `
     + `${state}.`,
 };

@@ -15,7 +15,7 @@ const COLUMN_NAMES = { name: "model", year: "year", size: "size", total: "counte
 const WORDS = {
   title: "Twenty-five models, one table", find: "Search", hint: "say, rope 2023", any: "any",
   columns: COLUMN_NAMES, blank: "left blank", words: "these three", sets: { printed: "as printed",
-    sources: "by the sources" }, ours: "with six of ours, of 2024", reset: "Show all",
+    sources: "by the sources" }, ours: "with six of ours, from 2024", reset: "Show all",
   view: "view",
   views: { table: "the table", norm: "norms", position: "positions", activation: "activations" },
   caption: { printed: "Table 5.1 of a textbook (S2), as printed",
@@ -33,7 +33,7 @@ const WORDS = {
   pair: (one) => `${one.name} has ${short(one.total)} parameters, ${share(one, "feed-forward")} % of them in `
     + `feed-forward networks and ${share(one, "attention")} % in attention`,
   years: { name, columns: COLUMN_NAMES,
-    caption: (column) => `Which ${column} each model took, by the year of its report`,
+    caption: (column) => `Each model's ${column}, by the year of its report`,
     count: (word, n) => `${word ?? "blank"} (${n})` },
   compared: { name, parts: "Where the parameters are, on one scale", unit: "parameters",
     beside: "The two side by side; ≠ marks where they differ", differs: "≠",

@@ -29,7 +29,7 @@ const WORDS = {
   chance: "guessing: ln 16", layer: "layer", stream: "Stream after each layer: its size, rms", rms: "rms",
   gradient: "Gradient of each layer's last matrix", norm: "norm",
   size: (v) => `rms ${format(v)}`, nats: (v) => `${format(v)} nats`, at: (n) => `step ${n}`, none: "–",
-  ready: "The runs stand at the start. Which will arrive, which will crawl? Press Play.",
+  ready: "The runs are at the start. Which will arrive, which will crawl? Press Play.",
   after: (n, all) => `Step ${n} of ${all}. `,
   fate: { arrived: `Seeds below ${ARRIVED} nats`, under: "In between", guessing: `Above ${NEAR} nats` },
   named: (names, fate) => `${fate}: ${names.join(", ")}. `, seeds: (name, n) => `${name} ${n}`,

@@ -16,8 +16,8 @@ const WORDS = {
   strips: (longest) => `In strips of ${longest} places, one for each request`,
   paged: "In blocks, found by a table",
   letter: (id) => String.fromCharCode(65 + id), shares: "a number: how many requests share it",
-  beginning: (n, shared) => `all begin with the same ${plural(n, "token")}, `
-    + `${shared ? "full blocks shared" : "stored by each"}`,
+  beginning: (n, shared) => (n ? `all begin with the same ${plural(n, "token")}, `
+    + `${shared ? "full blocks shared" : "stored by each"}` : "each begins in its own way"),
   key: ["a token of request A, B, …", "set aside, and empty"],
   strip: (n, inside, between) => `${plural(n, "request")} at once; empty: ${inside} inside strips, `
     + `${between} left over`,
@@ -33,7 +33,8 @@ const WORDS = {
   say: (a, b, more) => `${plural(a, "request")} run${a === 1 ? "s" : ""} in strips, ${b} in blocks. ${more}`,
   follow: (letter, from, table) => `${letter} has `
     + `${from < 0 ? "no strip" : `the strip from place ${from + 1}`}, and `
-    + `${table.length ? `its tokens lie in blocks ${table.join(", ")}, in this order.` : "no blocks."}`,
+    + `${table.length ? `its tokens lie in ${table.length > 1
+      ? `blocks ${table.join(", ")}, in this order` : `block ${table[0]}`}.` : "no blocks."}`,
   through: (b, left) => `In blocks all were served after ${b} steps; in strips ${plural(left, "request")} `
     + `${left === 1 ? "is" : "are"} left.`,
   waiting: (a, b) => `Waiting for a strip: ${a}; waiting for blocks: ${b}.`,

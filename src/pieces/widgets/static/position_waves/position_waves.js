@@ -54,7 +54,7 @@ function render({ model, el }) {
   let codes = [];
   const map = heatmap(view, {
     caption: WORDS.map, role: "residual", rowAxis: WORDS.rowAxis, columnAxis: WORDS.columnAxis, signed: true,
-    presses: "follow it", speak: (c, p) => WORDS.cell(p, c, now.d, now.base, codes[p][c]),
+    presses: "follows it", speak: (c, p) => WORDS.cell(p, c, now.d, now.base, codes[p][c]),
     press: (c, p) => report(model, { column: c, position: Math.min(p, now.length - 1 - now.k) }),
   });
   const wave = chart(view, { caption: WORDS.wave, xTitle: WORDS.x, yTitle: WORDS.y, low: -1, high: 1.25,
@@ -65,7 +65,7 @@ function render({ model, el }) {
     signed: true,
     press: (p, q) => report(model, { position: Math.min(p, q), 
       k: Math.min(limits(model, "k").high, Math.abs(p - q)) }),
-    presses: "compare them" });
+    presses: "compares them" });
   const curve = chart(view, { caption: WORDS.row, xTitle: WORDS.x, yTitle: WORDS.likeness, high: 1,
     height: 260 });
   const clocks = pairClocks(view, { caption: WORDS.clocks, press: (i) => report(model, { column: 2 * i }) });

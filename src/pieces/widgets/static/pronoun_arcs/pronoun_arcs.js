@@ -16,7 +16,7 @@ const ROWS = 3;
 const SMALL = 0.005; // less than this is not worth a line
 const WORDS = {
   title: "Where one word looks",
-  typed: (n) => `A story of the ${n} words that the model knows`,
+  typed: (n) => `A story in the ${n} words that the model knows`,
   story: "Press a word to see where it looks", last: "The last word is", edit: "Change any other word",
   next: "What the model expects next", word: "word", probability: "probability",
   looks: (word, other, share) => `“${word}” looks at “${other}” with ${percent(share)} of its weight.`,

@@ -16,7 +16,7 @@ import { argmax } from "../twin/tensor.js";
 const ROWS = 5;
 const WORDS = {
   title: "Which expert takes which word",
-  typed: (n) => `A text of the ${n} words that the model knows`,
+  typed: (n) => `A text in the ${n} words that the model knows`,
   hint: "Write a text of your own, and press a word to follow it through the layers.",
   each: (l, limited) => `Layer ${l}: the experts of each word, ` + (limited
     ? "best first; its colour is that of the first with room" : "the best one first, whose colour it takes"),
@@ -26,13 +26,13 @@ const WORDS = {
   way: (l, list) => `Layer ${l}: ${listed(list)}. Show this layer`, visit: (e, w) => `expert ${e} with ${w}`,
   cards: "The experts of this layer", expert: (e) => `Expert ${e}`, shut: "Shut", open: "Open",
     closed: "shut",
-  keep: (k) => `A word visits ${k} experts, so ${k} stay open`,
+  keep: (k) => `Each word visits ${k}, so ${k} must stay open`,
   shuts: (e) => `Shut expert ${e}`, opens: (e) => `Open expert ${e}`,
   score: (score, weight) => `score ${score}${weight ? ` → ${weight}` : ""}`,
   load: (share) => percent(share),
   sum: (word, scores, weights) => `“${word}”: softmax(${scores.join(", ")}) = ${weights.join(", ")}`,
   even: (loss, k, E) => `Balance loss of this text: ${format(loss)} `
-    + `(${k} if all experts get equally much, ${E} at worst).`,
+    + `(${k} if all experts get equal shares, ${E} at worst).`,
   room: "room per expert",
     rooms: (factor, visits) => (factor ? `${visits} visit${visits === 1 ? "" : "s"}` : "no limit"),
   next: (word) => `The next word after “${word}”`, likely: "The next word", word: "word",

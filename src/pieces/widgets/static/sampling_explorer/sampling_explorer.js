@@ -43,7 +43,7 @@ const WORDS = {
   apart: (word, share) => `To make the model's probabilities after “${word}” the true ones, `
     + `${share}\u00a0% of the whole would have to move to other words.`,
   setApart: (share) => ` As set, ${share}\u00a0% would.`,
-  kept: (n, all) => ` ${n === 1 ? "One word is" : `${n} words are`} left of ${all}.`,
+  kept: (n, all) => ` Of ${all} words, ${n === 1 ? "one is" : `${n} are`} left.`,
   lost: (word) => `No story of this world has “${word}” at the place underlined. From there on the model `
     + "is on its own, and there is no true probability.",
   strange: "The true probabilities are known for the words of the stories only.",

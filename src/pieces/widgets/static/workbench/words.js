@@ -36,7 +36,7 @@ export const WORDS = {
     n_chosen: (wish, is) => `There ${is.n_experts === 1 ? "is one expert" : `are ${is.n_experts} experts`}, `
       + "so "
       + `${is.n_chosen} ${is.n_chosen === 1 ? "is" : "are"} visited. Add experts.`,
-    prefix_len: (_, is) => `The text ends before that: ${whole(is.prefix_len)} are used. Lengthen the text.`,
+    prefix_len: (_, is) => `The text ends first: the prefix is ${whole(is.prefix_len)}. Lengthen the text.`,
     place: () => "There is no norm to place. Choose one, and it returns here.",
     d_ff: (wish, width) => `Gated: three matrices of width ${whole(width)} in place of two.`,
   },
@@ -57,7 +57,7 @@ export const WORDS = {
     + `${ops ? `; ${giga(ops)} operations a token` : ""}.`,
   bare: { mask: "The mask has no parameters: it says who may look at whom.",
     score: (n) => (n ? `The score is learned: ${several(n, "parameter")}.` : "The score has no parameters."),
-    layers: (n) => `${several(n, "block")}, one like the other, each with weights of its own.` },
+    layers: (n) => `${several(n, "block")} of the same design, each with its own weights.` },
   code: "The code that builds it", imports: "imports", copy: "Copy it all", copied: "Copied.",
   uncopied: "Selected: copy it with your keyboard.",
   counted: "Parameters by part", unit: "parameters", now: "these parts", before: "before",
@@ -74,7 +74,7 @@ export const WORDS = {
   signals: "Before training: the signal up, the gradient down", at: "layer", size: "size, rms",
   forward: "stream", backward: "gradient",
   small: (own, s) => (own ? `One draw of this model's first weights, ${several(s.length, "word")}. `
-    : `One draw of first weights for the same parts in small: ${several(s.n_layers, "layer")} of `
+    : `One draw of first weights for the same parts, shrunk: ${several(s.n_layers, "layer")} of `
       + `${s.d_model}, ${several(s.length, "word")}. `)
     + "At the top, a gradient of size 1 is handed in.",
   ends: (forward, backward) => ` The stream goes from ${format(forward[0])} at the foot to `
@@ -87,13 +87,13 @@ export const WORDS = {
   is: (mean, above, rate) => `Trained on the stories, these parts end ${nats(mean)} nats above the floor `
     + `(${seeds(above)}, three seeds, learning rate ${rate}). `,
   beside: { same: "This is the baseline.",
-    none: (n) => "From the baseline that is less than seeds differ among themselves, "
+    none: (n) => "That differs from the baseline by less than the seeds' spread, "
       + `${nats(n)}: three seeds cannot tell the two apart.`,
     near: (n) => `That is ${nats(n)} nearer than the baseline, beyond the spread of the seeds.`,
     far: (n) => `That is ${nats(n)} farther than the baseline, beyond the spread of the seeds.` },
   unmeasured: "These parts have not been trained here: how well they learn is not known. ",
   cheats: "With this mask a word sees words that it should guess, so its loss would say nothing. ",
-  bound: (steps) => `All variants: ${steps} steps, each at the learning rate that two other seeds chose. `
+  bound: (steps) => `All variants: ${steps} steps, each at the learning rate best for two other seeds. `
     + "The floor is the loss of a guesser who knows the true chance of every word: none can end below it. "
     + "Longer runs may rank them otherwise.",
   say: (s, counts, ops, cache) => `${several(s.n_layers, "layer")} of ${whole(s.d_model)}: `
