@@ -171,7 +171,7 @@ def test_how_far_the_model_is_from_the_best():
     record = load(owners.NAME).record
     distance = record["loss"] - record["floor"]
     nats = "[nats](appendix/glossary.md#nat)"
-    says(NAME, f"stands {distance:.3f} {nats} a word above the loss of the true probabilities")
+    says(NAME, f"has a loss {distance:.3f} {nats} a word above that of the true probabilities")
     assert 480 <= load(owners.NAME).task.vocab_size <= 520
 
 

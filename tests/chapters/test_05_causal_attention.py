@@ -135,7 +135,7 @@ def test_the_words_below_the_code_speak_of_the_code_above_them():
     query, key = masks.places(3)
     assert (query.shape, key.shape) == ((3, 1), (3,))
     says(CHAPTER, "`places` numbers the queries down a column and the keys along a row")
-    says(CHAPTER, "so `key <= query` asks of each pair")
+    says(CHAPTER, "so `key <= query` checks for each pair")
 
 
 def test_the_strict_rule_leaves_the_first_query_nothing_and_the_causal_one_itself(capsys):

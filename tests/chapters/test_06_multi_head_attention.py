@@ -111,7 +111,7 @@ def test_what_each_head_is_worth_for_the_first_picture():
     says(CHAPTER, f"head 2.3 alone takes *red* from {red():.2f} to {missed:.2f}")
     says(
         CHAPTER,
-        f"Without any other one it keeps at least {math.floor(100 * min(alone.values())) / 100}",
+        f"Without any one of the rest it keeps at least {math.floor(100 * min(alone.values())) / 100}",
     )
     model, task = looks()["model"], looks()["task"]
     with torch.no_grad():
@@ -185,7 +185,7 @@ def test_how_far_the_models_are_from_perfect():
     for name, digits in (("stories_attention", 2), ("stories_llama", 3)):
         shipped = load(name).record
         above = f"{shipped.loss - shipped.floor:.{digits}f}"
-        says(CHAPTER, f"{above} nats a word above the loss of the true probabilities")
+        says(CHAPTER, f"{above} nats a word above that of the true probabilities")
 
 
 @functools.cache

@@ -282,7 +282,7 @@ def test_the_comparison_is_fair():
         assert bends.rate(network) == min(tried, key=lambda lr: statistics.fmean(tried[lr]))
         assert min(tried) < bends.rate(network) < max(tried), "at the edge of the grid"
         assert {len(found) for found in tried.values()} == {3}
-    says(NAME, "over three seeds, none of which judges")
+    says(NAME, "over three seeds, none of which is used below")
 
 
 def ends_beside(network):

@@ -18,8 +18,8 @@ const WORDS = {
   n_layers: "layers L", n_heads: "query heads H", head_dim: "head size K", window: "window w",
   latent: "latent size C", carried: "for positions R", precision: "cache as",
   weights: "weights", active: "read per step",
-  mark: (wish, s) => `${plural(s.n_heads, "head")} cannot share ${wish} key-value heads evenly: ${s.n_kv_heads} `
-    + `${s.n_kv_heads === 1 ? "is" : "are"} used.`,
+  mark: (wish, s) => `${plural(s.n_heads, "head")} cannot share ${wish} key-value heads evenly: `
+    + `${s.n_kv_heads} ${s.n_kv_heads === 1 ? "is" : "are"} used.`,
   less: (wish, s) => `A step cannot read ${gigabytes(wish)} of ${gigabytes(s.weights)}: it reads them all.`,
   rows: "Five ways to keep keys and values", work: "The arithmetic of the row",
   key: ["weights", "cache", "what does not fit, shortened", "the cache before"],

@@ -40,7 +40,8 @@ const WORDS = {
     : "It is all but shut there. Move the slider to open it by hand."),
   stays: (value, word, p) => `Held at ${value}, it leaves “${word}” at ${percent(p)}.`,
   moves: (value, word, from, to) =>
-    `With it at ${value}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to ${percent(to)}.`,
+    `With it at ${value}, “${word}” ${to < from ? "falls" : "rises"} from ${percent(from)} to `
+    + `${percent(to)}.`,
   leads: (word, p) => ` Now “${word}” leads with ${percent(p)}.`,
 };
 
