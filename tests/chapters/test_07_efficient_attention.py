@@ -135,7 +135,9 @@ def test_the_times_told_are_those_recorded():
         NAME, f"and takes {share[16384]:.2f} of its time", f"At 64 tokens it takes {share[64]:.2f}"
     )
     short = ratio("decoding", G=1, S=64)
-    says(NAME, f"(quartiles {short['low']:.2f} to {short['high']:.2f}). MQA saves little cache there")
+    says(
+        NAME, f"(quartiles {short['low']:.2f} to {short['high']:.2f}). MQA saves little cache there"
+    )
     alone = ratio("sharing", G=1, S=16384)
     middle, low, high = (alone["rows"][part] for part in ("median", "low", "high"))
     says(NAME, "Take 16,384 tokens and one key-value head, and call 1 the time of attention",

@@ -192,7 +192,7 @@ def test_the_times_told_are_those_recorded():
         f"({training['low']} to {training['high']})",
         "The two LayerNorms of a block take "
         f"{block['norms_of_block']['median'] * 100:.1f} % of its time",
-        f"takes {block['rms_block']['median']:.2f} of the time of one with LayerNorm",
+        f"takes {block['rms_block']['median']:.2f} times as long as one with LayerNorm",
     )
 
 
@@ -251,7 +251,7 @@ def test_what_else_reaches_a_word(stream):
     for _, by_batch, by_layer in batches.reached(batch, {"padded": padded, "later": later}).cells:
         assert float(by_batch) > 0.05
         assert float(by_layer) == 0
-    says(NAME, f"numbers that are {batches.running(stream):.2f} away on average")
+    says(NAME, f"numbers that are on average {batches.running(stream):.2f} away")
 
 
 def test_ten_features_cannot_be_louder():

@@ -190,7 +190,7 @@ def test_deep_post_learns_in_a_long_run():
     assert max(ends) < 1
     says(
         NAME,
-        f"all fall below 1 nat, after {min(steps)} to {max(steps)} steps, "
+        f"all five judging seeds fall below 1 nat, after {min(steps)} to {max(steps)} steps, "
         f"and end between {min(ends):.2f} and {max(ends):.2f}",
     )
     assert [one for one in tried if max(one["end"]) < 1] == [best]
@@ -386,4 +386,4 @@ def test_e84_which_epsilon():
     x = 0.001 * torch.randn(1, 1000, generator=torch.Generator().manual_seed(11))
     own, one, other = figures.size(x), *(figures.size(layer_norm(x, e)) for e in (1e-12, 1e-5))
     assert one == pytest.approx(1, abs=0.01)
-    says(NAME, f"A stream of size {own:.5f} comes out of the larger one at {other:.2f}.")
+    says(NAME, f"With the larger one, a stream of size {own:.5f} comes out at {other:.2f}.")

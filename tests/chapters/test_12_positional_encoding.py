@@ -267,7 +267,7 @@ def test_a_late_query_in_sixteen_bits():
     assert lost.sum() == 4
     assert lost[alibi_slopes(12).argmax()]
     assert (biases.bfloat16().diff(dim=-1) == 0).any(-1).all()
-    says(NAME, "At 2,048 neighbours fall together in four of its 12 heads: the nearest ones")
+    says(NAME, "At 2,048, neighbours share a bias in four of its 12 heads: the nearest ones")
 
 
 def test_the_bound_of_rope_falls_with_bumps():

@@ -171,7 +171,7 @@ def test_how_far_the_llama_is_from_its_floor():
     assert math.exp(128 * above) == pytest.approx(7, abs=0.5)
     others = sorted(one["loss"] - one["floor"] for one in record.seeds)
     assert others[0] == pytest.approx(above)
-    says(NAME, f"two other trainings ended {others[1]:.3f} and {others[2]:.3f} nats above")
+    says(NAME, f"two other training runs ended {others[1]:.3f} and {others[2]:.3f} nats above")
 
 
 def test_no_other_model_tells_the_stories_as_well():

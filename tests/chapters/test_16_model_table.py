@@ -158,7 +158,7 @@ def test_where_the_parameters_are():
         f"and {100 * share('PaLM', 'feed-forward'):.0f} % of the model is feed-forward networks",
         f"{counted('Gopher')['positions'] / 1e9:.1f} billion parameters in Gopher",
         f"It is {100 * words_of('GPT-3') / counted('GPT-3')['total']:.1f} % of GPT-3, and 9 % of "
-        "Gemma and of Baichuan-2, with a twentieth and a thirteenth of the parameters.",
+        "Gemma and of Baichuan-2, which have a twentieth and a thirteenth of its parameters.",
     )
     assert share("GPT-3", "attention") == pytest.approx(1 / 3, abs=0.01)
     assert max(share(n, "feed-forward") for n in MODEL_TABLE) == share("PaLM", "feed-forward")

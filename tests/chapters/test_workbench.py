@@ -34,9 +34,11 @@ def test_a_quarter_of_the_cache():
     assert cache_of(whole)[0] == 4 * cache_of(shared)[0]
     says(PAGE, f"leaves {cache_of(shared)[0]} numbers a token instead of {cache_of(whole)[0]}, "
                f"and takes away {all_ - fewer:,} of the {all_:,} parameters",
-         f"ends {mean('one key-value head'):.2f} nats above the floor and the baseline "
-         f"{mean('baseline'):.2f}, which three seeds cannot tell apart")  # fmt: skip
-    assert not apart("one key-value head")
+         f"ends {mean('one key-value head'):.2f} nats above the floor, as the baseline does")  # fmt: skip
+    assert f"{mean('one key-value head'):.2f}" == f"{mean('baseline'):.2f}"
+    both = [variants()[2][name][2] for name in ("one key-value head", "baseline")]
+    spreads = [max(of) - min(of) for of in both]
+    assert abs(mean("one key-value head") - mean("baseline")) < min(spreads)
 
 
 def test_twice_the_model_and_the_same_work():

@@ -282,9 +282,7 @@ def same_sentence(said, s, w, queries, keys, i):
     n = len(w["tiles"])
     if not w["step"]:
         cut = "; those that the mask hides are left out" if s["mask"] == "causal" else ""
-        return right(
-            said == f"Tiles to do: {n}, row by row{cut}. Press Play, or step.", said
-        )
+        return right(said == f"Tiles to do: {n}, row by row{cut}. Press Play, or step.", said)
     if w["end"]:
         end = "Each o has been divided by its ℓ. The result is exactly that of the plain equation."
         return right(said == end, said)

@@ -261,7 +261,9 @@ def distance(said, s, w):
     kept = re.search(r"Of (\d+) words, (?:(one) is|(\d+) are) left\.", said)
     right(bool(kept) == (left < len(w["set"])), said)
     if kept:
-        right((kept[2] or kept[3]) == ("one" if left == 1 else str(left)), f"{said}: {left} are left")
+        right(
+            (kept[2] or kept[3]) == ("one" if left == 1 else str(left)), f"{said}: {left} are left"
+        )
         right(int(kept[1]) == len(w["set"]), f"{said}: not of {len(w['set'])}")
 
 
