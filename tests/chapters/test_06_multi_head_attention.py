@@ -111,7 +111,8 @@ def test_what_each_head_is_worth_for_the_first_picture():
     says(CHAPTER, f"head 2.3 alone takes *red* from {red():.2f} to {missed:.2f}")
     says(
         CHAPTER,
-        f"Without any one of the rest it keeps at least {math.floor(100 * min(alone.values())) / 100}",
+        "Without any one of the rest it keeps at least "
+        f"{math.floor(100 * min(alone.values())) / 100}",
     )
     model, task = looks()["model"], looks()["task"]
     with torch.no_grad():
