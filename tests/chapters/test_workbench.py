@@ -32,9 +32,12 @@ def test_a_quarter_of_the_cache():
     whole, shared = used(FIRST), used(FIRST | {"n_kv_heads": 1})
     all_, fewer = counts_of(whole)["total"], counts_of(shared)["total"]
     assert cache_of(whole)[0] == 4 * cache_of(shared)[0]
-    says(PAGE, f"leaves {cache_of(shared)[0]} numbers a token instead of {cache_of(whole)[0]}, "
-               f"and takes away {all_ - fewer:,} of the {all_:,} parameters",
-         f"ends {mean('one key-value head'):.2f} nats above the floor, as the baseline does")  # fmt: skip
+    says(
+        PAGE,
+        f"leaves {cache_of(shared)[0]} numbers a token instead of {cache_of(whole)[0]}, "
+        f"and takes away {all_ - fewer:,} of the {all_:,} parameters",
+        f"ends {mean('one key-value head'):.2f} nats above the floor, as the baseline does",
+    )
     assert f"{mean('one key-value head'):.2f}" == f"{mean('baseline'):.2f}"
     both = [variants()[2][name][2] for name in ("one key-value head", "baseline")]
     spreads = [max(of) - min(of) for of in both]
