@@ -246,25 +246,6 @@ def test_same_names_everywhere(chapter_path):
     assert tests, f"no test of exercises/{name}.py"
 
 
-def test_widgets_carry_one_name():
-    """One widget = name.py, static/name/name.js, tests/widgets/name/test_name.py."""
-    folder = ROOT / "src" / "pieces" / "widgets"
-    modules = {p.stem for p in folder.glob("*.py")} - {
-        "__init__",
-        "base",
-        "stills",
-        "traits",
-        "trained_model",
-        "whole_still",
-    }
-    for module in modules:
-        assert (folder / "static" / module / f"{module}.js").exists()
-        name = "".join(part.title() for part in module.split("_"))
-        assert name in pieces.widgets.__all__
-        test = ROOT / "tests" / "widgets" / module / f"test_{module}.py"
-        assert name in test.read_text(encoding="utf-8"), f"no test of {name}"
-
-
 def reached(code):
     """Return the libraries that some code may import, by way of the package's own modules."""
     found, waiting = set(), list(imported_by(re.sub(r"^( *)%.*$", r"\1pass", code, flags=re.M)))

@@ -193,7 +193,7 @@ def test_the_passes_and_the_words_that_are_read():
     rows = figures.passes(40).cells
     wanted = [[1, 40], [40, sum(range(8, 48))], [40, 47]]
     assert [[int(n) for n in row[1:]] for row in rows] == wanted
-    says(NAME, "it runs 40 times", f"and {sum(range(8, 48)):,} in all")
+    says(NAME, "it runs 40 times", f"then 10: {sum(range(8, 48)):,} in all")
 
 
 def test_an_encoder_looks_ahead_and_a_decoder_does_not():

@@ -245,7 +245,7 @@ def test_the_writing_model_is_as_far_from_perfect_as_is_said():
     says(
         CHAPTER,
         "two causal layers of four heads",
-        f"it stands {above:.2f} nats a word above their floor of {shipped.record.floor:.2f};",
+        f"its loss is {above:.2f} nats a word above their floor of {shipped.record.floor:.2f};",
     )
 
 

@@ -156,7 +156,9 @@ def test_unit_gain_doubles_the_square(shown):
     assert 0.5 < figures.grown(Residual(), 48)[-1] / 2**24 < 2  # the draw that is shown
     assert 2**24 == pytest.approx(17e6, rel=0.02)
     share = figures.grown(Residual(), 48)[-1] / 2**24
-    says(NAME, "$2^{24}$ times as large, about 17 million", f"makes it {share:.2f} of that")
+    says(
+        NAME, "$2^{24}$ times as large, about 17 million", f"In this draw it is {share:.2f} of that"
+    )
 
 
 def test_the_gradient_grows_as_fast():
