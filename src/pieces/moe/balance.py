@@ -12,13 +12,11 @@ from pieces.checks import checked, require
 from pieces.moe.router import Chosen, Router, RouterLogits, Routing
 from pieces.precision import in_float32
 
-RealTokens = Bool[Tensor, "..."] | None
+Valid = Bool[Tensor, "..."] | None  # of a token: it is none of the padding
 
 
 @checked
-def load_balancing_loss(
-    logits: RouterLogits, k: Chosen, mask: RealTokens = None
-) -> Float[Tensor, ""]:
+def load_balancing_loss(logits: RouterLogits, k: Chosen, mask: Valid = None) -> Float[Tensor, ""]:
     """k if all experts are used alike, up to E where the same k get everything.
 
     loss = E sum over e of f_e P_e,  f_e: how many of a token's k choices are e, P_e: its mean
@@ -41,7 +39,7 @@ def load_balancing_loss(
 
 
 @checked
-def router_z_loss(logits: RouterLogits, mask: RealTokens = None) -> Float[Tensor, ""]:
+def router_z_loss(logits: RouterLogits, mask: Valid = None) -> Float[Tensor, ""]:
     """Keeps the logits small, where rounding harms the softmax least.
 
     loss = mean over tokens of (ln sum of exp(logits))²

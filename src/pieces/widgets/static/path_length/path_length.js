@@ -29,7 +29,7 @@ const WORDS = {
   same: "Both lights stand on the same word: press another one.",
   stack: (n) => (n === 1 ? "1 layer" : `${n} layers`),
   told: (a, b, n, needed) => `From “${a}” to “${b}” the recurrent network takes ${WORDS.at(n)} and `
-    + `convolutions need ${WORDS.stack(needed)}. Attention takes 1 step, here as elsewhere.`,
+    + `convolutions need ${WORDS.stack(needed)}. Attention takes 1 step, as always.`,
   few: (layers, seen) => `${layers === 1 ? "One layer sees" : `${layers} layers see`} `
     + `${seen} words, too few for these two.`,
   pays: (n, share) => `Attention’s price: in a text of ${n.toLocaleString("en")} words, ${share} of its `
