@@ -144,7 +144,7 @@ def same_verdict(said, curves, at, slowed):
         return
     first = min(fallen.values())
     names = [NAMES[name] for name, n in fallen.items() if n == first]
-    when = f"s early as in words {16 * first + 1} to {16 * first + 16}"
+    when = f"s early as words {16 * first + 1} to {16 * first + 16}"
     listed, one = ", ".join(names), len(names) == 1
     if slowed:
         words = f"Beyond training, {listed} {'does' if one else 'do'} clearly worse a{when} "

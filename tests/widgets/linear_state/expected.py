@@ -167,8 +167,10 @@ def same_words(said, memory, asked, size, pairs, known):
     elif first == second:
         text += f"Asked for {name}, both say “{first}”; “{truth}” is right. "
     else:
-        text += (f"Asked for {name}, attention says “{first}” and linear attention “{second}”; right "
-                 f"is “{truth}”. ")  # fmt: skip
+        text += (
+            f"Asked for {name}, attention says “{first}” and linear attention “{second}”; "
+            f"“{truth}” is right. "
+        )
     cache, state = known[n - 1]
     text += f"Of {many(n, 'pair')}, attention knows {cache} and linear attention {state}."
     right(said == text, f"{said!r}, not {text!r}")
