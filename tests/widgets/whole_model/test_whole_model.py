@@ -132,15 +132,15 @@ def shown(bench):
         yield opened
 
 
-def by_model(states, width):
+def by_model(states, width, marks=()):
     """Return the cases of a width, a model's together: its page is opened once."""
     names = sorted(states, key=lambda name: model_of(states[name]))
-    return [pytest.param(width, states[name], id=f"{width}-{name}") for name in names]
+    return [pytest.param(width, states[name], id=f"{width}-{name}", marks=marks) for name in names]
 
 
 @pytest.mark.parametrize(
     ("width", "asked"),
-    [*by_model(STATES | OUT, 1280), *by_model(STATES, 390)],
+    [*by_model(STATES | OUT, 1280), *by_model(STATES, 390, pytest.mark.sweep)],
 )
 def test_draws_what_torch_says(shown, width, asked):
     page, widget, plain = shown(model_of(asked), width)

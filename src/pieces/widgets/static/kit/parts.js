@@ -81,10 +81,11 @@ export function parts(frame, { caption, unit = "", show = short, point }) {
   });
   /** Names are written where they fit, whole; the others are in the key, the sentence and the table. */
   function fit() {
-    for (const name of rows.querySelectorAll("b")) {
-      name.hidden = false;
-      name.hidden = name.offsetWidth > name.parentElement.clientWidth - 6;
-    }
+    const names = [...rows.querySelectorAll("b")];
+    names.forEach((name) => { name.hidden = false; });
+    // read together: a layout for each name would take longer than all the drawing
+    const fits = names.map((name) => name.offsetWidth <= name.parentElement.clientWidth - 6);
+    names.forEach((name, n) => { name.hidden = !fits[n]; });
   }
   frame.onWidth(board, fit);
   frame.table(caption, () => wholes.length && {

@@ -36,9 +36,14 @@ export const itself = (s, small) => ["d_model", "n_layers", "n_heads", "n_kv_hea
 /** First weights as torch draws them: U(±1/√n), or DeepNorm's N(0, gain² 2 / (n + m)), biases 0 there. */
 export function firstWeights(s, seed) {
   const next = uniform(seed);
-  const normal = (size, std) => Float64Array.from({ length: size }, () =>
+  const drawn = (size, one) => {
+    const all = new Float64Array(size);
+    for (let i = 0; i < size; i++) all[i] = one();
+    return all;
+  };
+  const normal = (size, std) => drawn(size, () =>
     std * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()));
-  const flat = (size, n) => Float64Array.from({ length: size }, () => (2 * next() - 1) / Math.sqrt(n));
+  const flat = (size, n) => drawn(size, () => (2 * next() - 1) / Math.sqrt(n));
   const beta = s.place === "deep" ? (8 * s.n_layers) ** -0.25 : null;
   const linear = (m, n, gain, biased = s.bias) => ({
     W: beta === null ? flat(m * n, n) : normal(m * n, gain * Math.sqrt(2 / (m + n))),
