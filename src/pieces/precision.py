@@ -1,4 +1,7 @@
-"""Sums and squares of half precision are worked out in float32: 256 + 1 is 256 in bfloat16."""
+"""Sums and squares of half precision are worked out in float32.
+
+In bfloat16 256 + 1 is 256, and in float16 256² is infinite.
+"""
 
 import torch
 from torch import Tensor
@@ -10,5 +13,5 @@ def working_dtype(dtype: torch.dtype) -> torch.dtype:
 
 
 def in_float32(x: Tensor) -> Tensor:
-    """Float16 and bfloat16 in float32; wider numbers as they are."""
+    """Float16 and bfloat16 in float32; wider numbers as they are. Shapes: [...] -> [...]."""
     return x.to(working_dtype(x.dtype))

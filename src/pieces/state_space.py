@@ -127,7 +127,7 @@ class SelectiveStateSpace(nn.Module):
         return Selected(decay, inputs, self.read(u))
 
     def answer(self, states: Tensor, read: Tensor, u: Tensor, gate: Tensor) -> Tensor:
-        """y_t = h_t C_t + α ⊙ u_t, gated and mixed."""
+        """y_t = h_t C_t + α ⊙ u_t, gated and mixed: [B, T, D]."""
         y = (states @ read.unsqueeze(-1)).squeeze(-1) + self.skip * u
         return self.output(y * F.silu(gate))
 

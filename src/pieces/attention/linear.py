@@ -146,5 +146,5 @@ class LinearAttention(nn.Module):
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries [B, H, T, K], keys and values [B, G, T, K]."""
         maps = (self.query, self.key, self.value)
-        q, k, v = (split_heads(project(x), self.head_dim) for project in maps)
+        q, k, v = (split_heads(linear(x), self.head_dim) for linear in maps)
         return q, k, v

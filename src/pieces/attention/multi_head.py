@@ -78,7 +78,10 @@ class MultiHeadAttention(nn.Module):
     def project(
         self, x: Float[Tensor, "B T D"], context: Float[Tensor, "B S C"]
     ) -> tuple[Queries, Keys, Values]:
-        """Queries of x, keys and values of the context, cut into heads."""
+        """Queries of x, keys and values of the context, cut into heads.
+
+        Shapes: x [B, T, D], context [B, S, d_context] -> [B, H, T, K], twice [B, G, S, K].
+        """
         q, k, v = self.query(x), self.key(context), self.value(context)
         K = self.head_dim
         return split_heads(q, K), split_heads(k, K), split_heads(v, K)

@@ -1,4 +1,4 @@
-"""The six tokens on which self-attention is reckoned out, and three weight matrices for them."""
+"""The six tokens on which self-attention is worked out by hand, and three weight matrices."""
 
 import torch
 

@@ -1,4 +1,4 @@
-/** What a translator makes of typed text, word by word, and where it looked for each word. */
+/** What an aligner makes of a source, word by word, and where it looked for each word. */
 import { tensor } from "../twin/flat.js";
 import { once } from "../twin/memo.js";
 import { argmax } from "../twin/tensor.js";

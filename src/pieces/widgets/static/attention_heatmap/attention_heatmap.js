@@ -76,7 +76,7 @@ function usedTraits(traits, model, read) {
 
 /** What is to be seen, in one sentence. */
 function sentence({ after, before, off, word, tried, vocabulary, perLayer }) {
-  const [was, is] = [before, after].map((row) => argmax(row));
+  const [was, is] = [before, after].map(argmax);
   const guess = vocabulary[was];
   if (off.length) {
     const names = off.map(([l, n]) => WORDS.head(l, n));

@@ -177,7 +177,7 @@ async function render({ model: traits, el }) {
       return goes + WORDS.busiest(here.load.flatMap((share, e) => (share === most ? [e + 1] : [])), most,
         1 / E);
     }
-    const [was, is] = [before, after].map((row) => argmax(row));
+    const [was, is] = [before, after].map(argmax);
     const lost = here.room.flat().filter((has) => !has).length;
     return goes + WORDS.lost(lost, layer) + (percent(after[was]) === percent(before[was])
       ? WORDS.stays(vocabulary[was], after[was])
