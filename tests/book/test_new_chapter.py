@@ -92,7 +92,7 @@ def test_its_words_and_answers_are_tested(draft):
     shutil.copy(ROOT / "tests" / "browser.py", draft / "tests")
     environment = os.environ | {
         "PYTHONPATH": f"{draft / 'src'}:{draft / 'tests'}:{draft / 'tests/chapters'}:"
-        f"{ROOT / '_ext'}:{ROOT / 'tools'}"
+        f"{ROOT / 'tests'}:{ROOT / '_ext'}:{ROOT / 'tools'}"
     }
     command = [
         sys.executable,
