@@ -5,6 +5,7 @@ The process that hands the tests out to others loads none of what they need: tor
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -38,6 +39,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if re.search("compile|export", item.name):
                 item.add_marker(pytest.mark.skip(reason="needs torch 2.12 to compile or export"))
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays: the search for what nobody holds need not go through it each time."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """WholeModel by its controls, as a reader would: what it draws is held against torch."""
 
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from oracle import check, percent, recorded
@@ -106,35 +106,43 @@ OUT = {
 }  # fmt: skip
 
 
-def model_of(traits):
-    return traits.get("model_name", WholeModel.models[0])
+# What a test may set.
+SET = ("text", "word", "off", "part", "bars", "step", "layer", "target", "world")
 
 
 @pytest.fixture(scope="module")
 def shown(bench):
-    """Open a model at one width, once for all its states that follow; with its traits as they came."""
+    """Open a model at one width, once for all tests of it: to open it takes longer than most of them.
+
+    Each finds it at rest with the traits it asks for, whatever the one before has done at it.
+    """
     stands = {}
     with ExitStack() as pages:
 
-        def opened(name, width):
-            if (name, width) not in stands:
-                pages.close()
-                stands.clear()
-                widget = WholeModel(model_name=name)
-                plain = {
-                    trait: getattr(widget, trait)
-                    for trait in set().union(*STATES.values(), *OUT.values())
-                }
+        @contextmanager
+        def at(model_name=MODELS[0], width=1280, **asked):
+            kind = model_name, width
+            if kind not in stands:
+                widget = WholeModel(model_name=model_name)
                 page = pages.enter_context(recorded(bench, widget, width=width))
-                stands[name, width] = page, widget, plain
-            return stands[name, width]
+                stands[kind] = page, widget, {one: getattr(widget, one) for one in SET}
+            page, widget, plain = stands[kind]
+            put(page, widget, **(plain | asked))
+            try:
+                yield page, widget
+            except BaseException:
+                del stands[kind]  # the next one gets a new page
+                raise
+            assert page.record.errors == []
+            page.mouse.move(2, 2)
+            page.evaluate("document.activeElement.blur()")
 
-        yield opened
+        yield at
 
 
 def by_model(states, width, marks=()):
     """Return the cases of a width, a model's together: its page is opened once."""
-    names = sorted(states, key=lambda name: model_of(states[name]))
+    names = sorted(states, key=lambda name: states[name].get("model_name", MODELS[0]))
     return [pytest.param(width, states[name], id=f"{width}-{name}", marks=marks) for name in names]
 
 
@@ -143,12 +151,10 @@ def by_model(states, width, marks=()):
     [*by_model(STATES | OUT, 1280), *by_model(STATES, 390, pytest.mark.sweep)],
 )
 def test_draws_what_torch_says(shown, width, asked):
-    page, widget, plain = shown(model_of(asked), width)
-    put(page, widget, **(plain | asked))
-    check(page, widget)
-    now = state(page, widget)
-    assert {trait: now[trait] for trait in asked} == asked, "it is what was asked for"
-    assert page.record.errors == []
+    with shown(width=width, **asked) as (page, widget):
+        check(page, widget)
+        now = state(page, widget)
+        assert {trait: now[trait] for trait in asked} == asked, "it is what was asked for"
 
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "mixtral", "attention-tied"])
@@ -180,9 +186,8 @@ def test_a_wide_page_has_it_without_scrolling(bench):
 
 
 class TestHands:
-    def test_typing_on_computes_the_new_column_alone(self, bench):
-        widget = WholeModel(text=SHORT)
-        with recorded(bench, widget) as page:
+    def test_typing_on_computes_the_new_column_alone(self, shown):
+        with shown(text=SHORT) as (page, widget):
             field = page.locator("textarea")
             field.press("End")
             field.press_sequentially(" red")
@@ -193,9 +198,8 @@ class TestHands:
             assert state(page, widget)["computed"] == 1
             check(page, widget)
 
-    def test_a_switch_takes_a_part_out_and_leaves_a_ghost(self, bench):
-        widget = WholeModel()
-        with recorded(bench, widget) as page:
+    def test_a_switch_takes_a_part_out_and_leaves_a_ghost(self, shown):
+        with shown() as (page, widget):
             switch = page.get_by_role("switch", name="head 2.4")
             switch.click()
             assert state(page, widget)["off"] == ["layer.2.head.4"]
@@ -209,19 +213,17 @@ class TestHands:
             assert state(page, widget)["off"] == []
 
     @pytest.mark.parametrize("name", EACH)
-    def test_every_switch_by_its_own_button(self, bench, name):
-        widget = WholeModel(model_name=name, text=SHORT)
+    def test_every_switch_by_its_own_button(self, shown, name):
         names = parts(load(name).model)
-        with recorded(bench, widget) as page:
+        with shown(model_name=name, text=SHORT) as (page, widget):
             for part in names[:: 5 if name != "stories_attention" else 3]:
                 page.locator(f'.w-switch[data-part="{part}"]').click()
                 assert state(page, widget)["off"] == [part]
                 check(page, widget)
                 page.locator(f'.w-switch[data-part="{part}"]').click()
 
-    def test_the_keys_choose_a_word_and_open_and_leave_a_part(self, bench):
-        widget = WholeModel(text=SHORT)
-        with recorded(bench, widget) as page:
+    def test_the_keys_choose_a_word_and_open_and_leave_a_part(self, shown):
+        with shown(text=SHORT) as (page, widget):
             for key, word in (("ArrowLeft", 8), ("ArrowRight", 0), ("Home", 1), ("ArrowRight", 2), ("End", 0),
                               ("ArrowLeft", 8)):  # fmt: skip
                 page.locator(".w-picture").press(key)
@@ -237,10 +239,9 @@ class TestHands:
             assert page.evaluate(focus) == "layer.1.head.2"
             check(page, widget)
 
-    def test_the_pointer_at_a_head_leaves_its_layer_these_wires_alone(self, bench):
-        widget = WholeModel(text=SHORT)
+    def test_the_pointer_at_a_head_leaves_its_layer_these_wires_alone(self, shown):
         heads = "(all) => [...new Set(all.map((one) => one.dataset.head))].sort()"
-        with recorded(bench, widget) as page:
+        with shown(text=SHORT) as (page, widget):
             wires = page.locator(".w-wires path")
             before = wires.evaluate_all(heads)
             for head in ("1.2", "2.4"):
@@ -252,17 +253,15 @@ class TestHands:
             page.mouse.move(2, 2)
             check(page, widget)
 
-    def test_another_first_word_has_wires_of_its_own(self, bench):
-        widget = WholeModel(text="Lily had a red ball. She took the")
-        with recorded(bench, widget) as page:
+    def test_another_first_word_has_wires_of_its_own(self, shown):
+        with shown(text="Lily had a red ball. She took the") as (page, widget):
             check(page, widget)
             put(page, widget, text="Anna had a red ball. She took the")
             assert state(page, widget)["computed"] == 9
             check(page, widget)
 
-    def test_the_word_under_the_pointer_is_followed_while_it_is_there(self, bench):
-        widget = WholeModel(text=SHORT)
-        with recorded(bench, widget) as page:
+    def test_the_word_under_the_pointer_is_followed_while_it_is_there(self, shown):
+        with shown(text=SHORT) as (page, widget):
             page.locator(".w-column").nth(2).locator(".w-word").hover()
             assert page.locator(".w-next-title").inner_text() == "After “a”"
             assert page.locator(".w-followed").get_attribute("data-t") == "2"
@@ -270,9 +269,8 @@ class TestHands:
             assert page.locator(".w-next-title").inner_text() == "After “the”"
             check(page, widget)
 
-    def test_a_pressed_word_has_its_votes(self, bench):
-        widget = WholeModel()
-        with recorded(bench, widget) as page:
+    def test_a_pressed_word_has_its_votes(self, shown):
+        with shown() as (page, widget):
             page.locator(".w-next-row").nth(1).click()
             assert state(page, widget)["target"] == "ball"
             check(page, widget)
@@ -316,11 +314,10 @@ def test_what_each_part_is_worth_is_tried_while_it_rests(bench):
         assert hangs == (float(plain[best]) - worst[0] >= 0.05)
 
 
-def test_it_is_played_part_by_part(bench):
-    widget = WholeModel(text=SHORT)
+def test_it_is_played_part_by_part(shown):
     _model, _names, task = shipped("stories_llama")
     values = inner("stories_llama", tuple(task.encode(SHORT).tolist()), ())[0]
-    with recorded(bench, widget) as page:
+    with shown(text=SHORT) as (page, widget):
         scrub = page.locator(".p-player input")
         scrub.press("Home")
         assert state(page, widget)["step"] == 1
@@ -451,20 +448,25 @@ def test_a_hand_at_the_player_ends_the_rise(bench):
 
 
 @pytest.mark.parametrize("off", [[], ["layer.1.attention"]])
-def test_a_part_that_changes_little_says_so(bench, off):
-    widget = WholeModel(text=SHORT, off=off)
-    with bench.show(widget) as page:
+def test_a_part_that_changes_little_says_so(shown, off):
+    with shown(text=SHORT, off=off) as (page, widget):
         put(page, widget, step=3)
         moved = "stays at size 0.2" if off else "goes from size 0.2 to 0.4"
         assert f"Its column {moved} and would still say “the”" in said(page)
 
 
-@pytest.mark.parametrize("name", EACH)
-def test_every_part_opens(bench, name):
-    widget = WholeModel(model_name=name, text=SHORT)
-    with recorded(bench, widget) as page:
+@pytest.mark.parametrize(
+    ("name", "layer"),
+    [
+        (MODELS[0], "layer.2."),
+        *(pytest.param(m, "layer.", marks=pytest.mark.sweep) for m in MODELS),
+    ],
+)
+def test_every_part_opens(shown, name, layer):
+    with shown(model_name=name, text=SHORT) as (page, widget):
         titles = set()
         names = [*parts(load(name).model), "next word", "embedding"]
+        names = [one for one in names if layer in one or "layer." not in one]
         for part in names:
             put(page, widget, part=part)
             titles.add(page.locator(".w-open-title").inner_text())
@@ -496,8 +498,8 @@ def test_what_is_opened_has_the_name_that_was_pressed(bench):
             page.keyboard.press("Escape")
 
 
-def test_sizes_are_not_said_to_add_up(bench):
-    with bench.show(WholeModel(text=SHORT, part="layer.2.attention.path")) as page:
+def test_sizes_are_not_said_to_add_up(shown):
+    with shown(text=SHORT, part="layer.2.attention.path") as (page, _):
         values, strips, _ = inner(
             "stories_llama", tuple(read({"text": SHORT, "model_name": "stories_llama"})), ()
         )
@@ -512,15 +514,14 @@ def test_sizes_are_not_said_to_add_up(bench):
     ("text", "why"),
     [("Lily saw a dog", "begins with “Lily”"), ("This is the dog", "has “dog” at this place")],
 )
-def test_a_text_that_no_story_has_says_why_there_is_no_truth(bench, text, why):
-    with bench.show(WholeModel(text=text)) as page:
+def test_a_text_that_no_story_has_says_why_there_is_no_truth(shown, text, why):
+    with shown(text=text) as (page, _):
         assert f"None of the stories it learned from {why}" in said(page)
 
 
-def test_another_world_has_another_truth(bench):
+def test_another_world_has_another_truth(shown):
     """Or none: then nothing is told of it, though no word has changed."""
-    widget = WholeModel()
-    with recorded(bench, widget) as page:
+    with shown() as (page, widget):
         world = state(page, widget)["world"]
         check(page, widget)
         for other in ({}, world):
@@ -543,12 +544,11 @@ def test_another_text_ends_the_rise_of_a_word(bench):
         check(page, widget)
 
 
-def test_the_text_is_printed_as_a_story_is(bench):
+def test_the_text_is_printed_as_a_story_is(shown):
     """No blank before a comma, a capital behind a full stop; the same words come back from it."""
     task = shipped("stories_llama")[2]
     for text in ("Lily had a red ball", "Lily had a red ball.", "“May I play", "Lily took Tom"):
-        widget = WholeModel(text=text)
-        with bench.show(widget) as page:
+        with shown(text=text) as (page, widget):
             now = state(page, widget)
             best = now["next_words"][0][0]
             assert now["continued"] == task.join([*task.cut(text), best])
@@ -556,9 +556,8 @@ def test_the_text_is_printed_as_a_story_is(bench):
             assert page.locator(".w-column").count() == len(task.cut(text)) + 1
 
 
-def test_a_full_picture_says_so(bench):
-    widget = WholeModel(text="the red ball and " * 10)
-    with bench.show(widget) as page:
+def test_a_full_picture_says_so(shown):
+    with shown(text="the red ball and " * 10) as (page, widget):
         button = page.get_by_role("button", name="Say the next word")
         assert state(page, widget)["continued"] is None
         button.click(force=True)
@@ -570,9 +569,8 @@ def test_a_full_picture_says_so(bench):
 
 
 @pytest.mark.parametrize("running", [False, True])
-def test_a_part_that_is_opened_ends_the_play(bench, running):
-    widget = WholeModel(text=SHORT)
-    with bench.show(widget) as page:
+def test_a_part_that_is_opened_ends_the_play(shown, running):
+    with shown(text=SHORT) as (page, widget):
         put(page, widget, step=4)
         assert "its 256 units open" in said(page)
         if running:
@@ -595,9 +593,9 @@ def test_new_words_at_the_end_of_the_field_are_in_sight(bench):
         assert field.evaluate(left) <= 1
 
 
-def test_each_part_says_what_it_is_for(bench):
+def test_each_part_says_what_it_is_for(shown):
     for name in ("stories_llama", "stories_moe"):
-        with bench.show(WholeModel(model_name=name)) as page:
+        with shown(model_name=name) as (page, _):
             titles = page.locator(".w-part-open").evaluate_all(
                 "(all) => all.map((one) => one.title)"
             )
@@ -605,11 +603,11 @@ def test_each_part_says_what_it_is_for(bench):
             assert not any("undefined" in title for title in titles)
 
 
-def test_no_part_stands_on_another_or_on_the_words(bench):
+def test_no_part_stands_on_another_or_on_the_words(shown):
     boxes = """(all) => all.map((one) => [one.dataset.name, ...["left", "right", "top", "bottom"].map((side) =>
       one.getBoundingClientRect()[side])])"""
     for name in MODELS:
-        with bench.show(WholeModel(model_name=name, text=SHORT)) as page:
+        with shown(model_name=name, text=SHORT) as (page, _):
             picture = page.locator(".w-column").last.bounding_box()
             found = page.locator(".w-part:visible").evaluate_all(boxes)
             assert len(found) == len(parts(load(name).model)) + 2
@@ -623,8 +621,8 @@ def test_no_part_stands_on_another_or_on_the_words(bench):
                     )
 
 
-def test_the_picture_is_told_as_a_slider_over_words(bench):
-    with bench.show(WholeModel(text=SHORT)) as page:
+def test_the_picture_is_told_as_a_slider_over_words(shown):
+    with shown(text=SHORT) as (page, _):
         picture = page.get_by_role("slider", name="The model")
         picture.press("ArrowLeft")
         assert picture.get_attribute("aria-valuenow") == "8"
@@ -740,8 +738,8 @@ def test_links_lead_to_the_chapters(bench):
         assert page.locator('[data-name="layer.1.feed_forward"] .w-chapter').count() == 0
 
 
-def test_typed_words_that_it_does_not_know_are_named(bench):
-    with bench.show(WholeModel(text=SHORT)) as page:
+def test_typed_words_that_it_does_not_know_are_named(shown):
+    with shown(text=SHORT) as (page, _):
         field = page.locator("textarea")
         field.press("End")
         field.press_sequentially(" zebra <b>x</b>")
