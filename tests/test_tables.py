@@ -46,6 +46,27 @@ def test_the_page_holds_the_same_cells():
     assert not table.find("b"), "what stands in a cell is text"
 
 
+@pytest.mark.parametrize(
+    ("column", "aligned"),
+    [
+        (["64", "−0.25", "363,000", "< 0.01"], True),
+        (["20 %", "5\u00a0%", "–", ""], True),
+        (["192", "39.5 billion"], True),
+        (["13B", "7B"], False),
+        (["0.61 (0.49 to 1.00)", "0.50"], False),
+        (["3.6·10⁻¹⁵", "0.62"], False),
+        (["", "–"], False),
+        (["no", 4], True),
+    ],
+)
+def test_numbers_that_came_as_texts_stand_right_as_well(column, aligned):
+    table = plot.table([["a", cell] for cell in column], ["name", "value"])
+    cells = soup(table).select("tbody td")
+    assert ["number" in cell.get("class", []) for cell in cells] == [aligned] * len(column)
+    ends = {len(line) for line in repr(table).splitlines()[2:] if line != "a"}
+    assert len(ends) == 1 or not aligned
+
+
 def test_it_can_be_reached_and_has_a_name():
     (region,) = soup(plot.table(ROWS, HEADERS)).select("[role=region][tabindex='0']")
     assert region["aria-label"] == "keys, hit rate, parameters"

@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -11,6 +12,9 @@ from pieces.checks import Filled, Natural, Number, Size, checked, require
 
 GROUPED = 10_000  # from here on, three digits stand together: 363,000
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A number that came as a text: −0.25, 363,000, < 0.01, 20 %, 39.5 billion.
+WRITTEN = re.compile(r"(< ?)?−?\d[\d,]*(\.\d+)?(\s?(%|million|billion))?")
+NOTHING = ("", "–")
 
 # For notebooks, whose own tables are striped, right-aligned and small: JupyterLab says so with two
 # classes, so the class stands here twice. The site has its own.
@@ -73,7 +77,8 @@ def table(
     """Make a table of results; put it last in a cell, or hand it to ``display``.
 
     A whole number stays whole, another one has so many digits behind the point (one for all
-    columns, or one for each); a column with numbers is right-aligned. The first cell names its row.
+    columns, or one for each). A column of numbers is right-aligned, also where they are texts
+    already. The first cell names its row.
 
     Raises: TypeError for a cell that is no text and no number, ValueError for a ragged table.
     """
@@ -83,10 +88,15 @@ def table(
     for at, row in enumerate(rows):
         _fits(f"rows[{at}]", row, names)
     cells = [[_text(cell, n) for cell, n in zip(row, each, strict=True)] for row in rows]
-    numbers = [
-        any(not isinstance(cell, str) for cell in column) for column in zip(*rows, strict=True)
-    ]
+    numbers = [_of_numbers(column) for column in zip(*rows, strict=True)]
     return Table(cells, names, numbers, caption)
+
+
+def _of_numbers(column: tuple) -> bool:
+    """Whether a column holds a number, or texts that all are one."""
+    cells = [cell for cell in column if cell not in NOTHING]
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    return len(texts) < len(cells) or (bool(texts) and all(map(WRITTEN.fullmatch, texts)))
 
 
 def _fits(argument: str, row: Sequence, names: list[str]) -> None:
