@@ -16,6 +16,7 @@ PLACES = {
     r"src/pieces/book/exercises/.*": "its checkers",
     r"src/pieces/book/drawings/.*": "the drawing",
     r"src/pieces/widgets/[^/]*\.py": "the widget in Python: its traits",
+    r"src/pieces/widgets/static/twin/.*": "its twin in the page",
     r"src/pieces/widgets/static/.*/{0}\.js": "the widget in the page",
     r"src/pieces/widgets/static/.*\.js": "what it draws with",
     r"src/pieces/widgets/static/.*\.css": "its style, and the height kept for it",

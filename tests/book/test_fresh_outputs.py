@@ -49,6 +49,9 @@ class TestFreshOutputs:
         (first / "kept").write_text("x")
         fresh_outputs.place_cache(app, config)
         assert (first / "kept").exists(), "nothing changed, nothing is lost"
+        (package / "widgets" / "static" / "kit.js").write_text("let b;\n")
+        fresh_outputs.place_cache(app, config)
+        assert (first / "kept").exists(), "no output depends on what the page draws with"
         (package / "masks.py").write_text("a = 2\n")
         fresh_outputs.place_cache(app, config)
         assert Path(config.nb_execution_cache_path) != first

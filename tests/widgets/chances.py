@@ -2,6 +2,8 @@
 
 import re
 
+from samples import beside
+
 from browser import painted
 
 # Each text with what it is of: a table's caption and the column's head, a heat map's, a class.
@@ -33,28 +35,16 @@ TIPS = """() => [...document.querySelectorAll(".p-pane")].flatMap((pane) => {
   }
   return [...told].map((text) => [text, `tip: ${pane.querySelector("figcaption").textContent}`, ""]);
 })"""
-# What may be a power of ten: a number that is no probability. By widget, where it stands.
-NO_CHANCE = {
-    "Activations": r"What goes in|What passes",  # a bend's values
-    "FlashTiles": r"",  # scores, and sums that are not divided yet
-    "GradientFlow": r"",  # the size of a gradient
-    "HeadSplitter": r"The queries|The keys|The values",
-    "NormAxes": r"",  # epsilon: it is asked for as 1e−5
-    "NormPlacement": r"",  # a loss in nats
-    "PositionWaves": r"Each position|Wavelength",
-    "RotaryClock": r"",  # an angle
-    "ScoreFunctions": r"score|output|weight × value|value",
-    "WholeModel": r"The parts|logit|w-products",  # products; a weight among them has its role
-}
 TYPED = re.compile(r"\de[−+-]?\d")  # as a program writes it
 POWER = re.compile(r"\d·10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]")
 
 
 def numbers_to_mend(page, name: str) -> list[str]:
     """Return each number that a widget tells as a program writes it, and each chance as a power of ten."""
-    found = []
+    # What may be a power of ten is no probability; where it stands, the widget's samples say.
+    no_chance, found = getattr(beside(name, "samples"), "NO_CHANCE", None), []
     for text, place, role in painted(page, TEXTS) + page.evaluate(TIPS):
-        allowed = name in NO_CHANCE and re.search(NO_CHANCE[name], f"{place} {role} {text}")
+        allowed = no_chance is not None and re.search(no_chance, f"{place} {role} {text}")
         if TYPED.search(text) or (POWER.search(text) and (not allowed or role == "weight")):
             found.append(f"{text!r} in {place!r}")
     return found

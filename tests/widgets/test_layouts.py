@@ -8,17 +8,17 @@ from pieces.widgets import Alignment, HeadSplitter, MaskExplorer, NormAxes
 # A control, and how often a press of it may lay the page out. Words that are joined by arcs, and a bridge,
 # ask once where they stand; a list of choices is laid out by the browser itself before it tells of a choice.
 CASES = {
-    "blocks": (lambda: HeadSplitter(), "[data-trait=heads] input[type=range]", 1),
-    "heat maps": (lambda: NormAxes(), "[data-trait=eps] input[type=range]", 1),
-    "arcs over a heat map": (lambda: MaskExplorer(), "[data-trait=T] input[type=range]", 2),
-    "a bridge beside a heat map": (lambda: Alignment(), "[data-trait=text] select", 3),
+    HeadSplitter: ("[data-trait=heads] input[type=range]", 1),  # blocks
+    NormAxes: ("[data-trait=eps] input[type=range]", 1),  # heat maps
+    MaskExplorer: ("[data-trait=T] input[type=range]", 2),  # arcs over a heat map
+    Alignment: ("[data-trait=text] select", 3),  # a bridge beside a heat map
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_press_lays_the_page_out_so_often(bench, name):
-    made, control, most = CASES[name]
-    with bench.show(made()) as page:
+@pytest.mark.parametrize("widget", CASES, ids=lambda widget: widget.__name__)
+def test_a_press_lays_the_page_out_so_often(bench, widget):
+    control, most = CASES[widget]
+    with bench.show(widget()) as page:
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable")
 

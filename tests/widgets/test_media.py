@@ -31,8 +31,9 @@ def test_a_dark_page_is_printed_dark_on_white(bench, name):
         assert sum(rgb(page.locator(".pieces").evaluate(LOOK)[1])) < 150
 
 
-def test_bars_and_swatches_are_seen_in_forced_colours(bench):
-    with bench.show(example("ScoreFunctions")) as page:
+@pytest.mark.parametrize("name", ["ScoreFunctions"])
+def test_bars_and_swatches_are_seen_in_forced_colours(bench, name):
+    with bench.show(example(name)) as page:
         page.emulate_media(forced_colors="active")
         page.evaluate(PAINTED)
         for selector in (".p-bar i", ".p-legend i[data-role=query]", ".p-legend i[data-role=key]"):

@@ -2,6 +2,8 @@
 
 from pieces.widgets import Activations
 
+# What may be told as a power of ten, by where it stands: a bend's values.
+NO_CHANCE = r"What goes in|What passes"
 # A widget, and what a reader does with it.
 PICTURES = {
     "bends": (lambda: Activations(functions=["relu", "gelu", "gelu_tanh", "swish", "cdf"],

@@ -17,6 +17,8 @@ def press_the_last_row(page):
     page.mouse.move(1, 1)
 
 
+# What may be told as a power of ten, by where it stands: scores, and sums that are not divided yet.
+NO_CHANCE = r""
 # A widget, and what a reader does with it.
 PICTURES = {
     "tiles": (lambda: FlashTiles(step=6), None),

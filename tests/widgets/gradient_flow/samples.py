@@ -9,6 +9,8 @@ def taken_away(page):
     page.get_by_role("checkbox").uncheck()
 
 
+# What may be told as a power of ten, by where it stands: the size of a gradient.
+NO_CHANCE = r""
 # A widget, and what a reader does with it.
 PICTURES = {
     "flow": (lambda: GradientFlow(layer=3), None),

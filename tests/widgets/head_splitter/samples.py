@@ -18,6 +18,8 @@ def another_size(page):
     page.locator("[data-trait=T] input").press("ArrowRight")
 
 
+# What may be told as a power of ten, by where it stands.
+NO_CHANCE = r"The queries|The keys|The values"
 # A widget, and what a reader does with it.
 PICTURES = {
     "splitter": (lambda: HeadSplitter(B=2, T=3, heads=3, head_dim=2, step=2), open_table),

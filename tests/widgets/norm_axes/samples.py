@@ -9,6 +9,8 @@ AFTER = [[2, -1, 4, 3], [1, 7.5, -2, 5], *BEFORE[2:]]
 NORM = {"X": AFTER, "before": BEFORE, "words": list("uvwxyz"), "texts": 2, "row": 2, "column": 2,
         "gain": [1.5, 2.0, -1.0, 1.0], "shift": [0.5, -0.5, 0.0, 1.0]}  # fmt: skip
 
+# What may be told as a power of ten, by where it stands: epsilon, which is asked for as 1e−5.
+NO_CHANCE = r""
 # A widget, and what a reader does with it.
 PICTURES = {
     "batch norm": (lambda: NormAxes(kind="batch", **NORM), None),

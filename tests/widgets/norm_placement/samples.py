@@ -2,6 +2,8 @@
 
 from pieces.widgets import NormPlacement
 
+# What may be told as a power of ten, by where it stands: a loss in nats.
+NO_CHANCE = r""
 # A widget, and what a reader does with it.
 PICTURES = {
     "norms": (lambda: NormPlacement(placement="sandwich", step=60), None),

@@ -2,6 +2,8 @@
 
 from pieces.widgets import PositionWaves
 
+# What may be told as a power of ten, by where it stands.
+NO_CHANCE = r"Each position|Wavelength"
 # A widget, and what a reader does with it.
 PICTURES = {
     "waves": (lambda: PositionWaves(d=12, length=30, column=5, position=7), None),

@@ -17,6 +17,8 @@ def both_on(page):
         page.wait_for_timeout(800)  # two changes, not one drag
 
 
+# What may be told as a power of ten, by where it stands: an angle.
+NO_CHANCE = r""
 # A widget, and what a reader does with it.
 PICTURES = {
     "clock": (lambda: RotaryClock(i=9, j=3, pair=0), None),

@@ -19,6 +19,8 @@ def again(page):
     page.get_by_role("button", name="Draw again").click()
 
 
+# What may be told as a power of ten, by where it stands.
+NO_CHANCE = r"score|output|weight × value|value"
 # A widget, and what a reader does with it.
 PICTURES = {
     "plane": (lambda: ScoreFunctions(temperature=2.0, n_keys=5, query_x=1.4, query_y=-0.8), None),

@@ -32,6 +32,8 @@ def tried(page):
 SHORT = "Lily had a red ball . She took the"
 BRIEF = {"text": "Lily had a"}
 TYPED = "One sunny day, Lily found a red ball. She"  # "bell" is a word as well
+# What may be told as a power of ten, by where it stands: products; a weight among them has its role.
+NO_CHANCE = r"The parts|logit|w-products"
 # A widget, and what a reader does with it.
 PICTURES = {
     "whole": (lambda: WholeModel(), None),

@@ -76,7 +76,7 @@ def step_costs(
     return table(rows, heads, caption=caption)
 
 
-class Held(TorchDispatchMode):
+class HeldMemory(TorchDispatchMode):
     """Bytes of the tensors that operations have made and that are still there, and the most."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Held(TorchDispatchMode):
 
 def peak(work: Callable[[], Any]) -> int:
     """Bytes that a computation held at most, beyond what it was given."""
-    with torch.no_grad(), Held() as held:
+    with torch.no_grad(), HeldMemory() as held:
         work()
     return held.most
 

@@ -12,7 +12,7 @@ from pieces.norms import rms_norm
 from pieces.residual import PostNorm, PreNorm, Residual, SandwichNorm
 
 
-class Norm(torch.nn.Module):
+class PlainRMSNorm(torch.nn.Module):
     """RMSNorm without a gain."""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -47,9 +47,9 @@ def growth(depth: int = 48, seeds: Sequence[int] = (0, 1, 2)) -> None:
     """Draw the stream's size against depth: the bare connection, and three places for a norm."""
     made = {
         "no norm": (Residual(), "score"),
-        "Pre": (PreNorm(Norm()), "query"),
-        "Sandwich": (SandwichNorm(Norm(), Norm()), "key"),
-        "Post": (PostNorm(Norm()), "output"),
+        "Pre": (PreNorm(PlainRMSNorm()), "query"),
+        "Sandwich": (SandwichNorm(PlainRMSNorm(), PlainRMSNorm()), "key"),
+        "Post": (PostNorm(PlainRMSNorm()), "output"),
     }
     figure, axes = plot.figure(6.0, 2.3)
     words = []
