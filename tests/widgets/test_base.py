@@ -38,6 +38,7 @@ from pieces.widgets.traits import Result, Text, Words
 
 MODULES = sorted(p.relative_to(STATIC).with_suffix("").as_posix() for p in STATIC.rglob("*.js"))
 ROOMS = {room: list(own) for room, own in groupby(MODULES, lambda one: one.partition("/")[0])}
+RANGE = r"([−-]?\d[\d,.]*(?:e-\d+)?) to ([−-]?\d[\d,]*(?:\.\d+)?)"  # in a docstring
 INERT = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
 # As JSON brings them; Infinity and NaN come in by `put` below.
 BAD = [None, "text", -1, 0, 0.5, 1e9, True, [], [None], [[None]], [[-1, 0]], [[0.5, 0]], [[99, 0]],
@@ -129,6 +130,19 @@ class TestPython:
         text = inspect.getdoc(cls)
         for trait in cls.controls():
             assert re.search(rf"\b{trait}\b", text), f"{trait} is not in the docstring"
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_says_the_range_of_an_argument_as_it_is(self, name):
+        cls = getattr(pieces.widgets, name)
+        traits, text = cls.class_traits(), inspect.getdoc(cls)
+        for told, words in re.findall(r"^    ([a-zA-Z][\w, ]*): (.*(?:\n {6}.*)*)", text, re.M):
+            said = re.search(RANGE, words)
+            for trait in re.findall(r"\w+", told) if said else []:
+                if hasattr(traits.get(trait), "low"):
+                    low, high = (
+                        float(end.replace(",", "").replace("−", "-")) for end in said.groups()
+                    )
+                    assert (low, high) == (traits[trait].low, traits[trait].high), trait
 
     @pytest.mark.parametrize("name", NAMES)
     def test_is_the_same_text_every_time(self, name):
