@@ -10,6 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pieces.train import TrainConfig
 
 MEASURED = Path(__file__).parents[1] / "src" / "pieces" / "book" / "measured"  # what is shipped
@@ -94,6 +96,15 @@ def keep_parts(made: dict[str, Any], parts: tuple[str, ...], places: tuple[Path,
         draft = place.with_suffix(".draft")
         draft.write_text(f"{head},\n{body}\n}}\n", encoding="utf-8")
         draft.replace(place)
+
+
+def one_part(told: str, makes: dict[str, Callable[[dict], None]], record: dict[str, Any]) -> None:
+    """Make what is missing of the part of a record that the command line names."""
+    parser = argparse.ArgumentParser(description=told.split("\n")[0])
+    parser.add_argument("part", choices=makes)
+    make = makes[parser.parse_args().part]
+    torch.set_num_threads(1)  # the matrices are small: more threads would wait for each other
+    make(record)
 
 
 def each_run(

@@ -13,15 +13,12 @@ The long run is that of Post with twelve layers, which the short one leaves at t
 have learned by then.
 """
 
-import argparse
 import itertools
 import statistics
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from kept import MEASURED, keep_parts, parts_of
+from kept import MEASURED, keep_parts, one_part, parts_of
 from norm_placement import NARROW, PLACEMENTS, started, usual
 from side_by_side import BATCH, BETAS, side_by_side
 
@@ -149,11 +146,7 @@ def keep(made: dict[str, Any]) -> None:
 
 def main() -> None:
     """Make what is missing of one part."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=PARTS)
-    part = parser.parse_args().part
-    torch.set_num_threads(1)  # the matrices are small: more threads would wait for each other
-    {"choose": choose, "judge": judge}[part](kept())
+    one_part(__doc__, {"choose": choose, "judge": judge}, kept())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ what a kind is judged with; where the best stands at the edge of the grid, it is
 ``end`` is the mean of the last ten steps.
 """
 
-import argparse
 import statistics
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kept import MEASURED, keep_parts, parts_of
+from kept import MEASURED, keep_parts, one_part, parts_of
 from pieces.attention import CausalCore, MultiHeadAttention
 from pieces.blocks import Block, Stack
 from pieces.embeddings import TokenEmbedding
@@ -149,11 +148,7 @@ def kept() -> dict[str, Any]:
 
 def main() -> None:
     """Make what is missing of one part."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=PARTS)
-    part = parser.parse_args().part
-    torch.set_num_threads(1)  # the matrices are small: more threads would wait for each other
-    {"choose": choose, "judge": judge}[part](kept())
+    one_part(__doc__, {"choose": choose, "judge": judge}, kept())
 
 
 if __name__ == "__main__":
