@@ -26,6 +26,10 @@ PAIR     := -n 2 --dist worksteal
 NBVAL    := $(PYTEST) -o addopts= -q --nbval
 # The tests of the widget NAME: those of MaskExplorer stand in tests/widgets/mask_explorer.
 ROOM = tests/widgets/$(shell echo '$(NAME)' | sed -E 's/([^A-Z])([A-Z])/\1_\2/g' | tr A-Z a-z)
+# The chapter NAME, and its name without the number: 05_causal_attention and causal_attention.
+BEGUN  = $(basename $(notdir $(firstword $(wildcard chapters/$(NAME)_*.ipynb chapters/$(NAME).ipynb))))
+CALLED = $(shell echo '$(BEGUN)' | sed 's/^[0-9]*_//')
+NUMBER = $(patsubst 0%,%,$(firstword $(subst _, ,$(BEGUN))))
 ASK_PYTHON := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -35,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
 .PHONY: help book serve lab notebooks test test-style test-package test-widget test-notebooks test-book test-live \
-        test-site test-types test-gpu bench gallery picture pdf offline widget chapter where lock experiment links browser clean
+        test-site test-chapter test-types test-gpu bench gallery picture pdf offline widget chapter where lock experiment links browser clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -89,7 +93,7 @@ notebooks: $(READY) ## run the chapters and write them in their committed form (
 widget: $(READY) ## write a page with one widget, to look at while you write it (NAME=MaskExplorer)
 	@$(BIN)/python gallery/widget.py '$(NAME)'
 
-chapter: $(READY) ## begin a chapter: all its sections, checkers, their test (NAME=07_efficient_attention)
+chapter: $(READY) ## begin a chapter: all its sections, checkers, their test (NAME=18_its_title)
 	@$(BIN)/python tools/new_chapter.py "$(NAME)"
 
 where: $(READY) ## say where something stands: code, style, tests, questions (NAME=RotaryClock, NAME=12)
@@ -113,7 +117,7 @@ $(TSC): tests/types/package-lock.json | $(READY)
 	  echo "Installing Node.js into .venv for the type checker"; \
 	  $(BIN)/python -m pip install --quiet "$(NODE)"; \
 	fi
-	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix tests/types --no-audit --no-fund --loglevel=error >/dev/null
+	@PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --prefix tests/types --no-audit --no-fund --no-update-notifier --loglevel=error >/dev/null
 	@touch $@
 
 test-package: $(READY) $(WEIGHTS) $(TSC) browser
@@ -130,6 +134,19 @@ test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own test
 	  -k "($(NAME) or $(notdir $(ROOM)))$(if $(FAULTS),, and not test_a_fault_is_seen)" \
 	  $(if $(FAULTS),,-m "not sweep"); \
 	tests=$$?; wait $$types && exit $$tests
+
+# What holds for one chapter, without the site: its words and answers, its checkers, its form, its
+# numbers, and what it prints.
+test-chapter: $(READY) browser ## test one chapter, without the built site (NAME=05)
+	@test -f "chapters/$(BEGUN).ipynb" || \
+	  { echo "NAME=$(NAME): the number of a chapter that is begun, such as NAME=05"; exit 1; }
+	$(PYTEST) -q $(PAIR) $(addprefix tests/, chapters/test_$(BEGUN).py exercises/test_$(CALLED).py chapters/test_questions.py) \
+	  $(addprefix tests/book/test_, notebook_form.py plain_markdown.py chapter_numbers.py::test_the_words \
+	  thread.py::TestTable::test_each_chapter_of_the_map_has_its_line \
+	  repository.py::test_an_erratum_of_a_chapter_has_the_same_title_on_the_page) \
+	  -k "($(foreach one,test_$(BEGUN).py test_$(CALLED).py [$(NUMBER). of_a_draft its_line an_erratum,$(one) or) $(BEGUN)) \
+	  and not TestSite"
+	$(NBVAL) chapters/$(BEGUN).ipynb
 
 test-notebooks: $(READY)
 	$(NBVAL) $(CHAPTER)

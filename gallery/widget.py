@@ -6,6 +6,7 @@ It also says how high the widget is, which its style has to reserve for it.
 """
 
 import base64
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -25,8 +26,17 @@ def made(call: str) -> PieceWidget:
     call = call if "(" in call else f"{call}()"
     name = call.partition("(")[0].split(".")[0]
     if name not in pieces.widgets.__all__:
-        sys.exit(f"NAME={call}: one of {', '.join(pieces.widgets.__all__)}, or a call of it")
-    return eval(call, {one: getattr(pieces.widgets, one) for one in pieces.widgets.__all__})
+        file = re.sub(r"(?<=[^A-Z_])(?=[A-Z])", "_", name).lower()
+        if (Path(pieces.widgets.__file__).parent / f"{file}.py").is_file():
+            line = f"from pieces.widgets.{file} import {name} as {name}"
+            sys.exit(
+                f"{name} is not registered: src/pieces/widgets/__init__.py needs the line\n  {line}"
+            )
+        sys.exit(f"NAME={name}: one of {', '.join(pieces.widgets.__all__)}, or a call of it")
+    try:
+        return eval(call, {one: getattr(pieces.widgets, one) for one in pieces.widgets.__all__})
+    except (ValueError, TypeError) as error:
+        sys.exit(f"NAME={call}: {error}")
 
 
 def saved(widget: PieceWidget) -> dict:

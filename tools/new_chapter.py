@@ -1,4 +1,4 @@
-"""A chapter's first draft: `make chapter NAME=07_efficient_attention`.
+"""A chapter's first draft: `make chapter NAME=18_its_title`.
 
 Writes the notebook with all its sections, its questions, figures and checkers with their tests, and
 registers it in the table of contents and on the map of the front page. What is still to be written
@@ -84,7 +84,7 @@ def fill(path, draft, words):
 def main(name, root=ROOT):
     """Write and register one chapter."""
     if not (parts := NAME.fullmatch(name)):
-        sys.exit(f"NAME={name}: two digits and a name, such as NAME=07_efficient_attention")
+        sys.exit(f"NAME={name}: two digits and a name, such as NAME=18_its_title")
     number, module = str(int(parts[1])), parts[2]
     path = root / "chapters" / f"{name}.ipynb"
     book, tests = root / "src/pieces/book", root / "tests"
@@ -112,7 +112,11 @@ def main(name, root=ROOT):
     toc.write_text(listing, encoding="utf-8")
     run(path)
     if f"\n{parts[1]} = " not in (book / "thread.toml").read_text(encoding="utf-8"):
-        print(f"thread.toml has no part of the model for chapter {number} yet: add a line")
+        print(
+            "src/pieces/book/thread.toml has no part of the model for it yet: add a line,\n"
+            f'  {parts[1]} = {{ name = "the embedding", lit = ["embedding"], part = "embedding", '
+            'text = "Lily had a red ball" }'
+        )
     print(f"registered in {toc.name} and on the map of {index.name}; now replace what is marked ✎")
 
 

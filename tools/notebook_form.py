@@ -153,7 +153,11 @@ def run(path: Path) -> None:
     """Execute a notebook and write it in its committed form."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}}
+        notebook,
+        timeout=300,
+        kernel_name="python3",
+        resources={"metadata": {"path": path.parent}},
+        extra_arguments=["--log-level=40"],  # it warns of how it is reached, not of the chapter
     )
     client.execute()
     path.write_text(text_of(committed_form(notebook)), encoding="utf-8")

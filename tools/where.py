@@ -123,12 +123,13 @@ def used_by(chapter: Path) -> list[tuple[str, str]]:
 
 def main(asked: str) -> None:
     """Print each file with what it is."""
-    name = subject(asked)
-    found = files(name)
+    name = subject(re.sub(r"^chapter\s+", "", asked.strip(), flags=re.I))
+    found = files(name) if name else []
     if not found:
+        none = "nothing in the house has this name" if name else "a name is missing"
         sys.exit(
-            f"NAME={asked}: nothing in the house has this name. Give a widget's class "
-            "(RotaryClock), a chapter (12, or 12_positional_encoding), or a module (masks)."
+            f"NAME={asked}: {none}. Give a widget's class (RotaryClock), "
+            "a chapter (12, or 12_positional_encoding), or a module (masks)."
         )
     rows = [(path.as_posix(), told(path, name)) for path in found]
     if any(path.parent.name == "widgets" for path in found):

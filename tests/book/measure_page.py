@@ -19,7 +19,7 @@ def chapter(name: str) -> Chapter:
     """Return a chapter, with its page where it is built."""
     site = ROOT / "_build" / "html"
     if not (site / f"{name}.html").exists():
-        print(f"{site / name}.html is not built: the words only")
+        print(f"{site / name}.html is not built: the words only, and after `make book` the rest")
         return Chapter(name)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable(), args=list(ARGUMENTS))
@@ -34,7 +34,7 @@ def lines(value) -> list[str]:
         return [str(len(value)), *(f"  {key}: {' '.join(at.split())}" for key, at in value.items())]
     if isinstance(value, list):
         return [str(len(value)), *(f"  {' '.join(str(one).split())}" for one in value)]
-    return [str(value)]
+    return [f"{value:.3g}" if isinstance(value, float) else str(value)]
 
 
 def report(one: Chapter) -> bool:

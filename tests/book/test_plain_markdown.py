@@ -87,7 +87,7 @@ def test_every_link_leads_somewhere_from_the_notebook_alone(chapter):
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     found = [link["href"] for link in rendered("\n\n".join(texts)).select("a[href]")]
     assert [link for link in found if not link.startswith(("https://", "#"))] == []
-    assert any(link.startswith(home()) for link in found)
+    assert any(link.startswith(home()) for link in found), "link another page of the book"
 
 
 @pytest.mark.parametrize(

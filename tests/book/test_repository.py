@@ -212,7 +212,8 @@ def test_an_erratum_of_a_chapter_has_the_same_title_on_the_page():
         cells = nbformat.read(path, as_version=4).cells
         words = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
         boxes = re.findall(r"^> \*\*(E-\d\d · .+)\*\*$", words, flags=re.M)
-        assert [box for box in boxes if box not in headings] == [], path.name
+        missing = [box for box in boxes if box not in headings]
+        assert missing == [], f"{path.name}: no such heading in chapters/appendix/errata.md"
 
 
 def test_every_erratum_of_the_table_has_its_text():

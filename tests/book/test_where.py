@@ -42,7 +42,7 @@ def test_who_asks_stands_with_the_questions():
     assert "chapters/15_llama.ipynb" not in masks
 
 
-@pytest.mark.parametrize("asked", ["12", "12_positional_encoding"])
+@pytest.mark.parametrize("asked", ["12", "chapter 12", "12_positional_encoding"])
 def test_a_chapter_s_rooms(asked):
     _, rows = answer(asked)
     assert rows["chapters/12_positional_encoding.ipynb"] == "the chapter"

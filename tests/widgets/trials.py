@@ -38,8 +38,14 @@ def trials(test: str) -> type:
     names = {getattr(pieces.widgets, n).module.partition("/")[0]: n for n in pieces.widgets.__all__}
     if place.name not in names:
         pytest.fail(f"pieces/widgets/__init__.py has no line, above __all__, for {place.name}")
+    for file in ("samples.py", "expected.py", "faults.yaml"):
+        if not (place / file).is_file():
+            pytest.fail(f"{place}/{file} is missing: CONTRIBUTING says what it holds")
     pictures = beside(names[place.name], "samples").PICTURES
     faults = yaml.safe_load((place / "faults.yaml").read_text(encoding="utf-8"))
+    for fault, parts in faults.items():
+        if parts["picture"] not in pictures:
+            pytest.fail(f"{place}/faults.yaml: {fault!r} needs a picture of {[*pictures]}")
     widget_of = functools.cache(lambda picture: pictures[picture][0]())
 
     class TestOracle:
@@ -68,7 +74,8 @@ def trials(test: str) -> type:
             # What is right was computed with types checked, above.
             with past_the_checker(), recorded(bench, widget, patches=patches) as page:
                 assert page.record.errors == [], "a fault that throws proves nothing"
-                with wrong():
+                unseen = f"{fault}: the oracle takes it. Let expected.py read what it changes."
+                with wrong(unseen):
                     prepare(page, hands)
                     examine(page, widget)
 
