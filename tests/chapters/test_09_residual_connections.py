@@ -172,9 +172,9 @@ def test_the_gradient_grows_as_fast():
 
 def test_what_three_places_of_a_norm_make_of_it():
     made = {
-        "pre": PreNorm(figures.Norm()),
-        "sandwich": SandwichNorm(figures.Norm(), figures.Norm()),
-        "post": PostNorm(figures.Norm()),
+        "pre": PreNorm(figures.PlainRMSNorm()),
+        "sandwich": SandwichNorm(figures.PlainRMSNorm(), figures.PlainRMSNorm()),
+        "post": PostNorm(figures.PlainRMSNorm()),
     }
     ends = {
         name: [figures.grown(connection, 48, seed=seed)[-1] for seed in range(3)]
@@ -354,7 +354,7 @@ def test_e14_the_printed_graph_has_two_cycles():
 
 def test_e56_behind_a_post_norm_no_path_is_the_identity_alone():
     x = torch.randn(6).double()
-    post = jacobian(lambda v: PostNorm(figures.Norm())(v, torch.zeros_like), x)
+    post = jacobian(lambda v: PostNorm(figures.PlainRMSNorm())(v, torch.zeros_like), x)
     assert not torch.allclose(post, torch.eye(6).double(), atol=0.05)
     bare = jacobian(lambda v: Residual()(v, torch.zeros_like), x)
     assert torch.equal(bare, torch.eye(6).double())
