@@ -12,8 +12,8 @@ from pieces.checks import Filled, Natural, Number, Size, checked, require
 
 GROUPED = 10_000  # from here on, three digits stand together: 363,000
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# A number that came as a text: −0.25, 363,000, < 0.01, 20 %, 39.5 billion.
-WRITTEN = re.compile(r"(< ?)?−?\d[\d,]*(\.\d+)?(\s?(%|million|billion))?")
+# A number that came as a text: −0.25, 363,000, 3.6·10⁻¹⁵, < 0.01, 20 %, 39.5 billion.
+WRITTEN = re.compile(r"(< ?)?−?\d[\d,]*(\.\d+)?(·10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(\s?(%|million|billion))?")
 NOTHING = ("", "–")
 
 # For notebooks, whose own tables are striped, right-aligned and small: JupyterLab says so with two
