@@ -26,7 +26,7 @@ PAIR     := -n 2 --dist worksteal
 NBVAL    := $(PYTEST) -o addopts= -q --nbval
 # The tests of the widget NAME: those of MaskExplorer stand in tests/widgets/mask_explorer.
 ROOM = tests/widgets/$(shell echo '$(NAME)' | sed -E 's/([^A-Z])([A-Z])/\1_\2/g' | tr A-Z a-z)
-# The chapter NAME, and its name without the number: 05_causal_attention and causal_attention.
+# The chapter NAME, its name alone and its number: 05_causal_attention, causal_attention, 5.
 BEGUN  = $(basename $(notdir $(firstword $(wildcard chapters/$(NAME)_*.ipynb chapters/$(NAME).ipynb))))
 CALLED = $(shell echo '$(BEGUN)' | sed 's/^[0-9]*_//')
 NUMBER = $(patsubst 0%,%,$(firstword $(subst _, ,$(BEGUN))))
