@@ -150,8 +150,11 @@ class PieceWidget(anywidget.AnyWidget):
         """What each trait may be, for the page: it is written once, in Python."""
         traits = type(self).class_traits(sync=True).items()
         fixed = {"fixed": True} if self.fixed else {}
-        told = {name: trait.limits() for name, trait in traits if hasattr(trait, "limits")}
-        return {name: limits | fixed for name, limits in told.items()}
+        return {
+            name: trait.limits() | trait.metadata.get("told", {}) | fixed
+            for name, trait in traits
+            if hasattr(trait, "limits")
+        }
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a trait; a name that is none is a slip of the pen, not a new attribute."""

@@ -8,7 +8,7 @@ from pieces.book.measured import record_of
 from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Choice, Count, Result, Words
 
-STRETCH = 16
+STRETCH, TRAINED = 16, 32  # words
 SCHEMES = ("none", "sinusoidal", "learned", "untrained_rows", "last_row", "t5", "alibi", "rotary")
 SCALINGS = ("unscaled", "linear", "ntk", "dynamic", "yarn", "llama3")
 FORGETFUL = "window"
@@ -52,9 +52,11 @@ class BeyondLength(PieceWidget):
 
     title = "Beyond the length of training"
 
-    what = Choice("positions", ("positions", "scalings"))
+    what = Choice("positions", ("positions", "scalings")).tag(
+        told={"schemes": {"positions": SCHEMES, "scalings": SCALINGS}}
+    )
     shown = Words(("sinusoidal", "alibi", "rotary", "unscaled", "dynamic", "yarn"), most=15)
-    stretch = Count(1, 0, 15)
+    stretch = Count(1, 0, 15).tag(told={"words": STRETCH, "trained": TRAINED})
     factor = Choice("8", ("2", "4", "8"))
     excess = Result()
     measured = Result()

@@ -7,6 +7,7 @@ from pieces.widgets.base import PieceWidget
 from pieces.widgets.traits import Count, Matrix, Result, Switch
 
 MOST, LATEST, LONGEST, STEPS = 10, 30, 24, 60
+PLACES, SIZES = 64, (1, 2, 4, 8, 16)  # of the memory; of its blocks
 # Steps until it comes, tokens of its prompt, tokens that it will write.
 REQUESTS = (
     (0, 10, 4), (0, 8, 12), (1, 9, 5), (2, 12, 6),
@@ -69,7 +70,7 @@ class PagedMemory(PieceWidget):
     title = "One memory, many requests"
 
     requests = Requests(REQUESTS, columns=3, bound=100)
-    block_size = Count(4, 1, 16)
+    block_size = Count(4, SIZES[0], SIZES[-1]).tag(told={"sizes": SIZES, "places": PLACES})
     prefix = Count(8, 0, 8)
     shared = Switch(False)
     step = Count(6, 0, STEPS)

@@ -2,7 +2,8 @@
 
 What a trait may be is written here alone. `limits()` tells the page, whose sliders and readers take
 their range, their options and their default from it. So does what reads a state out of a link
-(`static/links.js`, by `kind`); a trait without limits is set by no link.
+(`static/links.js`, by `kind`); a trait without limits is set by no link. What the page needs beside
+its limits, a trait is tagged with: `Count(4, 1, 16).tag(told={"places": 64})`.
 """
 
 import math

@@ -1,11 +1,11 @@
 /** What the keys and values of a text take, by five ways to keep them, and whether the card has room. */
 import { arithmetic } from "../kit/arithmetic.js";
-import { choice, count, frame, ghost, guard, h, legend, live, plural, real, report, select,
+import { choice, count, frame, ghost, guard, h, legend, limits, live, plural, real, report, select,
   setter, slider } from "../kit/kit.js";
 import { giga, inBytes, short, whole } from "../kit/parts.js";
 import { divisors } from "../kit/scales.js";
 import { cacheRows } from "./cache_rows.js";
-import { BYTES, PRESETS, SCHEMES, cost, held, kept } from "./cache_sizes.js";
+import { BYTES, PRESETS, cost, held, kept } from "./cache_sizes.js";
 
 const gigabytes = (x) => `${whole(x * 10) === whole(Math.round(x) * 10) ? whole(x) : x.toFixed(1)} GB`;
 
@@ -152,7 +152,8 @@ function render({ model, el }) {
   /** @type {string|null} */
   let hovered = null;
   const point = (scheme) => { if (scheme !== hovered) { hovered = scheme; view.redraw(); } };
-  const bars = cacheRows({ label: WORDS.rows, schemes: SCHEMES, point, press: (scheme) => put({ scheme }) });
+  const schemes = limits(model, "scheme").options;
+  const bars = cacheRows({ label: WORDS.rows, schemes, point, press: (scheme) => put({ scheme }) });
   const key = legend(["weight", WORDS.key[0]], ["key", WORDS.key[1]], ["leak", WORDS.key[2]],
     ["residual", WORDS.key[3]]);
   const card = h("span", {});
@@ -166,7 +167,7 @@ function render({ model, el }) {
   /** @type {ReturnType<typeof read>} */
   let now = null;
   const over = (c) => tooMuch(c, now);
-  const costs = (s) => Object.fromEntries(SCHEMES.map((scheme) => [scheme, cost(scheme, s)]));
+  const costs = (s) => Object.fromEntries(schemes.map((scheme) => [scheme, cost(scheme, s)]));
   const listed = () => Object.entries(costs(now));
   view.table(WORDS.rows, () => now && { head: WORDS.heads, rows: listed().map(([scheme, c]) =>
     [WORDS.scheme[scheme], whole(c.token), whole(c.cache), c.longest === Infinity ? "∞" : whole(c.longest),
@@ -175,7 +176,7 @@ function render({ model, el }) {
     now = read(model);
     const s = now;
     const all = costs(s);
-    const of = (name) => Object.fromEntries(SCHEMES.map((scheme) =>
+    const of = (name) => Object.fromEntries(schemes.map((scheme) =>
       [scheme, Number.isFinite(all[scheme][name]) ? all[scheme][name] : null]));
     const was = past({ cache: of("cache"), card: [s.memory, s.weights] });
     const before = was && was.card.join() === [s.memory, s.weights].join() ? was.cache : null;
@@ -184,7 +185,7 @@ function render({ model, el }) {
     mark.textContent = wish === s.n_kv_heads ? "" : WORDS.mark(wish, s);
     const asked = real(model, "active");
     less.textContent = asked === s.active ? "" : WORDS.less(asked, s);
-    bars.draw(Object.fromEntries(SCHEMES.map((scheme) => {
+    bars.draw(Object.fromEntries(schemes.map((scheme) => {
       const c = all[scheme];
       return [scheme, { name: WORDS.scheme[scheme], note: WORDS.note[scheme](s),
         bar: { weights: s.weights * 1e9, cache: c.cache, memory: s.memory * 1e9,

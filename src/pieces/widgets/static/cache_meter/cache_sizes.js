@@ -6,7 +6,6 @@
  *  @typedef {{token: number, cache: number, longest: number, speed: number, operations: number,
  *   step: number}} Cost `step` in seconds */
 
-export const SCHEMES = ["full", "grouped", "single", "window", "latent"];
 export const BYTES = { float32: 4, float16: 2, int8: 1, int4: 0.5 };
 const GIGA = 1e9;
 

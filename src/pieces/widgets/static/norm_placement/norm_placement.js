@@ -6,7 +6,6 @@ import { median } from "../kit/paths.js";
 import { player } from "../kit/player.js";
 import { tabs } from "../kit/tabs.js";
 
-const PLACES = ["post", "pre", "sandwich", "deep"];
 const ROLES = { post: "score", pre: "query", sandwich: "key", deep: "output" };
 // nats: of 16 symbols; still near that; as good as done
 const [CHANCE, NEAR, ARRIVED] = [Math.log(16), 2.5, 0.1];
@@ -56,6 +55,7 @@ const begun = (place, start) => (start !== "own" ? start : place === "deep" ? "s
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "norm-placement" });
   const put = setter(model);
+  const places = limits(model, "placement").options;
   const { high: steps, step: stretch } = limits(model, "step"); // of a run; of a point of its curve
   const runs = (kind, key) => {
     const found = model.get("measured")?.[kind]?.[key];
@@ -63,9 +63,9 @@ function render({ model, el }) {
   };
 
   const which = tabs(view, model, "view", { label: WORDS.views, options: Object.entries(WORDS.view) });
-  const loss = Object.fromEntries(PLACES.map((place) => [place, h("b", {})]));
-  const names = PLACES.map(() => h("span", {}));
-  const cards = PLACES.map((place, n) => h("button", { type: "button", class: "p-place", "data-place": place,
+  const loss = Object.fromEntries(places.map((place) => [place, h("b", {})]));
+  const names = places.map(() => h("span", {}));
+  const cards = places.map((place, n) => h("button", { type: "button", class: "p-place", "data-place": place,
     "data-role": ROLES[place], onclick: () => put({ placement: place }) },
   block(place, WORDS.parts), names[n], loss[place]));
   const formula = h("p", { class: "p-formula" });
@@ -99,7 +99,7 @@ function render({ model, el }) {
   const before = ghost();
   /** @type {any} */
   let last = null; // what was set before the last change, once it had stood for a while
-  const series = (make) => PLACES.map((place) =>
+  const series = (make) => places.map((place) =>
     ({ name: called(place), role: ROLES[place], ...make(place) }));
   const key = (s, place) => (s.view === "race" ? `${place} ${s.layers} ${s.lr} ${s.warmup}`
     : `${place} ${s.depth} ${begun(place, s.start)}`);
@@ -132,14 +132,14 @@ function render({ model, el }) {
   }
   const middle = (list) => median(list.map((v) => [v]))[0] ?? NaN;
   function race() {
-    const losses = PLACES.map((place) =>
+    const losses = places.map((place) =>
       (now.step ? runs("race", key(now, place)).map((run) => run[now.step / stretch - 1]) : []));
     if (film.position * stretch !== now.step && !film.playing) film.jump(now.step / stretch);
     else roll(film.position);
-    PLACES.forEach((place, n) => {
+    places.forEach((place, n) => {
       loss[place].textContent = losses[n].length ? WORDS.nats(middle(losses[n])) : WORDS.none;
     });
-    const fates = Object.keys(WORDS.fate).map((one) => [PLACES.map((place, n) =>
+    const fates = Object.keys(WORDS.fate).map((one) => [places.map((place, n) =>
       [WORDS.names[place], losses[n].filter((v) => fate(v) === one).length]).filter(([, seeds]) => seeds),
         WORDS.fate[one]])
       .filter(([those]) => those.length).map(([those, one]) =>
@@ -149,23 +149,23 @@ function render({ model, el }) {
   }
   function look() {
     inside();
-    const sizes = PLACES.map((place) => {
+    const sizes = places.map((place) => {
       const ends = runs("layers", key(now, place)).map(([, x, g]) =>
         [x[x.length - 1], g[0], g[g.length - 1]]);
       return [0, 1, 2].map((n) => middle(ends.map((end) => end[n])));
     });
-    PLACES.forEach((place, n) => { loss[place].textContent = WORDS.size(sizes[n][0]); });
-    view.say(WORDS.looked(called(now.placement), ...sizes[PLACES.indexOf(now.placement)]) + WORDS.measured);
+    places.forEach((place, n) => { loss[place].textContent = WORDS.size(sizes[n][0]); });
+    view.say(WORDS.looked(called(now.placement), ...sizes[places.indexOf(now.placement)]) + WORDS.measured);
     report(model, { sizes, losses: null });
   }
   view.onDraw(() => {
     now = read(model);
     const racing = now.view === "race";
     view.root.dataset.chosen = ROLES[now.placement];
-    cards.forEach((card, n) => card.setAttribute("aria-pressed", String(PLACES[n] === now.placement)));
+    cards.forEach((card, n) => card.setAttribute("aria-pressed", String(places[n] === now.placement)));
     const small = begun(now.placement, racing ? "own" : now.start) === "scaled";
     formula.textContent = WORDS.formula[now.placement] + (small ? WORDS.small : "");
-    names.forEach((node, n) => { node.textContent = called(PLACES[n]); });
+    names.forEach((node, n) => { node.textContent = called(places[n]); });
     [ruling, film.box, curves.pane].forEach((node) => { node.hidden = !racing; });
     [looking, stream.pane, slopes.pane].forEach((node) => { node.hidden = racing; });
     remember();

@@ -1,6 +1,5 @@
 /** Requests in one memory, step by step: in strips set aside for the longest text, or in blocks. */
 
-export const PLACES = 64;
 const MANY = 400; // steps; more than any list of requests needs
 
 /** @typedef {{arrives: number, prompt: number, writes: number}} Request
@@ -12,22 +11,22 @@ const MANY = 400; // steps; more than any list of requests needs
 const tokensOf = (request, written) => request.prompt + written;
 
 /** The first gap that is long enough for a strip, −1 where there is none.
- *  @param {Running[]} running @param {number} longest places of a strip */
-function gap(running, longest) {
+ *  @param {Running[]} running @param {number} longest places of a strip @param {number} places of all */
+function gap(running, longest, places) {
   let at = 0;
   for (const { start } of [...running].sort((a, b) => a.start - b.start)) {
     if (start - at >= longest) return at;
     at = start + longest;
   }
-  return PLACES - at >= longest ? at : -1;
+  return places - at >= longest ? at : -1;
 }
 
 /** In strips: a request comes in where a gap is as long as the longest text.
- *  @param {number} longest its tokens */
-export function strips(longest) {
+ *  @param {number} longest its tokens @param {number} places of the memory */
+export function strips(longest, places) {
   return {
     enter(running) {
-      const start = gap(running, longest);
+      const start = gap(running, longest, places);
       return start < 0 ? null : { start, table: [] };
     },
     grow: () => true,
@@ -36,9 +35,10 @@ export function strips(longest) {
 }
 
 /** In blocks: a request takes a block when it needs one; full blocks of a common beginning may be shared.
- *  @param {number} size @param {number} common tokens of the beginning that are shared, 0 for none */
-export function blocks(size, common) {
-  const users = Array(PLACES / size).fill(0);
+ *  @param {number} size @param {number} common tokens of the beginning that are shared, 0 for none
+ *  @param {number} places of the memory */
+export function blocks(size, common, places) {
+  const users = Array(places / size).fill(0);
   const lowest = () => users.indexOf(0);
   const shareable = Math.floor(common / size);
   const take = () => { const block = lowest(); if (block >= 0) users[block] = 1; return block; };
@@ -110,10 +110,10 @@ export function run(requests, memory) {
 }
 
 /** Places without a token: inside strips, and between them where no strip fits.
- *  @param {Running[]} running @param {number} longest places of a strip */
-export function wasteOfStrips(running, longest) {
+ *  @param {Running[]} running @param {number} longest places of a strip @param {number} places of all */
+export function wasteOfStrips(running, longest, places) {
   const inside = running.reduce((sum, { written }) => sum + longest - written, 0);
-  const starts = [...running.map(({ start }) => start), PLACES].sort((a, b) => a - b);
+  const starts = [...running.map(({ start }) => start), places].sort((a, b) => a - b);
   let [at, between] = [0, 0];
   for (const start of starts) {
     between += (start - at) % longest; // what is left beside the strips that would still fit

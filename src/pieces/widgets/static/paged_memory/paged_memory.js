@@ -5,9 +5,8 @@ import {
 import { keyed } from "../kit/keyed.js";
 import { player } from "../kit/player.js";
 import { memoryMap, roleOf } from "./memory_map.js";
-import { PLACES, blocks, run, strips, wasteOfBlocks, wasteOfStrips } from "./memory_run.js";
+import { blocks, run, strips, wasteOfBlocks, wasteOfStrips } from "./memory_run.js";
 
-const SIZES = [1, 2, 4, 8, 16];
 const REQUESTS = [[0, 10, 4], [0, 8, 12]];
 const WORDS = {
   title: "One memory, many requests", player: "Steps done", at: (n, of) => `step ${n} of ${of}`,
@@ -25,7 +24,7 @@ const WORDS = {
     + `${plural(free, "block")} free`,
   place: (at, owners, token) => `place ${at + 1}: `
     + `${!owners.length ? "free" : `${token ? "a token of" : "set aside for"} ${owners.join(", ")}`}`,
-  map: (name, used) => `${name}: ${used} of ${PLACES} places hold a token`,
+  map: (name, used, places) => `${name}: ${used} of ${places} places hold a token`,
   tables: "The block tables, and what is where", head: ["request", "tokens", "strip from", "blocks"],
   none: "–", waits: "waits", done: "served", coming: "to come",
   row: (letter, tokens) => `Follow request ${letter}, ${tokens}`,
@@ -55,9 +54,11 @@ function read(model) {
     return { arrives: whole(arrives, 0, latest), prompt: reads, writes: whole(writes, 1, longest - reads) };
   }).sort((a, b) => a.arrives - b.arrives);
   const wish = count(model, "block_size");
+  const { sizes, places } = limits(model, "block_size");
   const common = Math.min(count(model, "prefix"), ...requests.map(({ prompt }) => prompt));
-  return { requests, longest, size: /** @type {number} */ (SIZES.findLast((n) => n <= wish)), common,
-    shared: model.get("shared") === true, wished: count(model, "step"), followed: count(model, "followed") };
+  return { requests, longest, places, size: /** @type {number} */ (sizes.findLast((n) => n <= wish)),
+    common, shared: model.get("shared") === true, wished: count(model, "step"),
+    followed: count(model, "followed") };
 }
 
 /** Both runs, computed once for what they depend on. */
@@ -67,25 +68,25 @@ function runs() {
     const now = JSON.stringify([s.requests, s.size, s.common, s.shared]);
     if (now !== key) {
       key = now;
-      both = { strips: run(s.requests, strips(s.longest)),
-        blocks: run(s.requests, blocks(s.size, s.shared ? s.common : 0)) };
+      both = { strips: run(s.requests, strips(s.longest, s.places)),
+        blocks: run(s.requests, blocks(s.size, s.shared ? s.common : 0, s.places)) };
     }
     return both;
   };
 }
 
-const empty = () => Array.from({ length: PLACES }, () => ({ owners: [], token: false }));
+const empty = (length) => Array.from({ length }, () => ({ owners: [], token: false }));
 
-function placesOfStrips(running, longest) {
-  const places = empty();
+function placesOfStrips(running, longest, length) {
+  const places = empty(length);
   for (const { id, start, written } of running) {
     for (let n = 0; n < longest; n++) places[start + n] = { owners: [id], token: n < written };
   }
   return places;
 }
 
-function placesOfBlocks(running, size) {
-  const places = empty();
+function placesOfBlocks(running, size, length) {
+  const places = empty(length);
   for (const { id, table, written } of running) {
     table.forEach((block, n) => {
       for (let k = 0; k < size; k++) {
@@ -110,7 +111,8 @@ function render({ model, el }) {
     name: (n) => WORDS.at(n, last) });
   const size = { get: (name) => (name === "block_size" ? read(model).size : model.get(name)),
     set: (name, value) => model.set(name, value), save_changes: () => model.save_changes() };
-  slider(view, size, "block_size", { label: WORDS.block_size, stops: () => SIZES });
+  const { sizes, places } = limits(model, "block_size");
+  slider(view, size, "block_size", { label: WORDS.block_size, stops: () => sizes });
   slider(view, model, "prefix", { label: WORDS.prefix, show: WORDS.tokens });
   toggle(view, model, "shared", { label: WORDS.shared });
 
@@ -119,7 +121,7 @@ function render({ model, el }) {
   const point = (id) => { if (id !== hovered) { hovered = id; view.redraw(); } };
   const press = (id) => put({ followed: count(model, "followed") === id + 1 ? 0 : id + 1 });
   const tell = ({ owners, token }, at) => WORDS.place(at, owners.map(WORDS.letter), token);
-  const map = (caption) => memoryMap({ caption, places: PLACES, point, press, tell, letter: WORDS.letter });
+  const map = (caption) => memoryMap({ caption, places, point, press, tell, letter: WORDS.letter });
   const named = WORDS.strips(limits(model, "requests").longest);
   const [strip, paged] = [map(named), map(WORDS.paged)];
   const key = legend(["residual", WORDS.key[0]], ["mask", WORDS.key[1]]);
@@ -164,15 +166,16 @@ function render({ model, el }) {
     const [a, b] = [at(found.strips), at(found.blocks)];
     const chosen = s.followed && s.followed <= s.requests.length ? s.followed - 1 : null;
     const followed = hovered ?? chosen;
-    const [inside, between] = wasteOfStrips(a.running, s.longest);
+    const [inside, between] = wasteOfStrips(a.running, s.longest, places);
     const loose = wasteOfBlocks(b.running, s.size);
-    const free = PLACES / s.size - new Set(b.running.flatMap(({ table: own }) => own)).size;
-    const used = (places) => places.filter(({ token }) => token).length;
-    const [first, second] = [placesOfStrips(a.running, s.longest), placesOfBlocks(b.running, s.size)];
+    const free = places / s.size - new Set(b.running.flatMap(({ table: own }) => own)).size;
+    const used = (those) => those.filter(({ token }) => token).length;
+    const [first, second] = [placesOfStrips(a.running, s.longest, places),
+      placesOfBlocks(b.running, s.size, places)];
     strip.draw(first, 0, followed, WORDS.strip(a.running.length, inside, between),
-      WORDS.map(named, used(first)));
+      WORDS.map(named, used(first), places));
     paged.draw(second, s.size, followed, WORDS.blocks(b.running.length, loose, free),
-      WORDS.map(WORDS.paged, used(second)));
+      WORDS.map(WORDS.paged, used(second), places));
     const one = (state, id) => state.running.find((each) => each.id === id);
     const where = (state, id, told) => (one(state, id) ? told(one(state, id))
       : state.done.includes(id) ? WORDS.done : state.waiting.includes(id) ? WORDS.waits : WORDS.coming);
