@@ -48,7 +48,7 @@ def test_its_frequencies_are_torchs(twin, base, scaling):
     for factor, trained, skip in [(1, 32, 0), (8, 32, 240), (3, 500, 900), (16, 1024, 7)]:
         s = {"tokens": SENTENCE, "skip": skip, "scaling": scaling, "base": base}
         s |= {"factor": factor, "max_seq_len": trained}
-        got = twin("rotary_clock.speeds({ ...a, trained: a.max_seq_len })", **s)["thetas"]
+        got = twin("rotary_clock.speeds({ ...a, trained: a.max_seq_len })", dim=DIM, **s)["thetas"]
         wanted = thetas_of(s)
         torch.testing.assert_close(torch.tensor(got).double(), wanted, atol=1e-7, rtol=1e-5)
 
@@ -70,7 +70,9 @@ def test_its_scores_are_torchs(twin):
     s = {"tokens": SENTENCE, "skip": 100, "scaling": "yarn", "base": "10000", "factor": 8}
     s |= {"max_seq_len": 32, "peak": 23}
     got = twin(
-        "rotary_clock.scoreCurves(a.thetas, { peak: 23, until: 128, amount: a.amount })",
+        """rotary_clock.scoreCurves(a.thetas, rotary_clock.vectors(a.dim),
+          { peak: 23, until: 128, amount: a.amount })""",
+        dim=DIM,
         thetas=thetas_of(s).tolist(),
         amount=1.2079441541679836,
     )
@@ -83,7 +85,7 @@ def test_its_scores_are_torchs(twin):
 @pytest.mark.parametrize(("name", "flat"), [("halves", 1), ("interleaved", 1), ("mixed", 0)])
 def test_only_the_bug_knows_where_the_words_stand(twin, name, flat):
     s = {"tokens": SENTENCE, "skip": 0, "scaling": "none", "base": "10000"}
-    got = torch.tensor(twin("rotary_clock.shifted(a.thetas, a.name, 4)",
+    got = torch.tensor(twin("rotary_clock.shifted(a.thetas, rotary_clock.vectors(16)[0], a.name, 4)",
                             thetas=thetas_of(s).tolist(), name=name)).double()  # fmt: skip
     q, k = gaussian(301, 2 * DIM).reshape(2, DIM)
     shift = torch.arange(65)

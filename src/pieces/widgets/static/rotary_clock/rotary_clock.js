@@ -7,14 +7,13 @@ import { clock } from "./hands.js";
 import { bars, choice, count, format, frame, ghost, guard, h, legend, limits, live, report, select, setter,
   slider, words } from "../kit/kit.js";
 import { pairing } from "./pairing.js";
-import { attentionFactor, frequencies, pairs, partners, plainFrequencies, rotate,
+import { attentionFactor, frequencies, pairs as joined, partners, plainFrequencies, rotate,
   score } from "../twin/rotary.js";
 import { tabs } from "../kit/tabs.js";
 import { track } from "./track.js";
 import { gaussian } from "../twin/twin.js";
 
-const [DIM, TURN, DRAWS] = [16, 2 * Math.PI, 5];
-const PAIRS = Array.from({ length: DIM / 2 }, (_, n) => n);
+const [TURN, DRAWS] = [2 * Math.PI, 5];
 const degrees = (angle) => (angle * 360) / TURN;
 const WORDS = {
   title: "Two hands on every clock", clocks: "One clock for each pair of coordinates, and how many words "
@@ -42,7 +41,7 @@ const WORDS = {
   scores: "Score of one query and one key, by their distance", distance: "distance", score: "score",
   here: "you are here",
   ones: "all ones", random: `random (${DRAWS} draws)`, built: "constructed",
-  coordinates: "The 16 coordinates of a head; an arc joins two that turn together", clockName: "clock",
+  coordinates: "The coordinates of a head; an arc joins two that turn together", clockName: "clock",
   shifted: "The same two words, moved further into the text", shift: "words before them",
   speeds: "Speed of each clock, as a share of what it was", speed: "speed left", turns: "turns in training",
   legend: [["query", "query hand"], ["key", "key hand"], ["score", "angle between"],
@@ -56,18 +55,18 @@ const WORDS = {
     score: (d, ones, built, peak) => `At distance ${d}, equal vectors of ones score ${format(ones, 3)}, `
       + `and the query constructed for `
       + `distance ${peak} scores ${format(built, 3)}. The random ones rise and fall as they please.`,
-    halves: (c) => `Coordinate ${c} turns with coordinate ${c + DIM / 2}. The score stays the same `
+    halves: (c, all) => `Coordinate ${c} turns with coordinate ${c + all}. The score stays the same `
       + `wherever the two words stand.`,
     interleaved: (c) => `Coordinate ${2 * c} turns with its neighbour ${2 * c + 1}. The score stays the `
       + `same wherever the two words stand.`,
     mixed: () => "Partners are taken from one layout and angles from the other. Now the score depends on "
       + "where the two words stand.",
-    none: (d, seen, lost) =>
+    none: (d, seen, lost, all) =>
       `${d < seen ? `Distance ${d} lies within the ${seen} words of training.`
         : `Training showed distances up to ${seen - 1}; `
-      + `at distance ${d}, ${lost} of the 8 clocks `
+      + `at distance ${d}, ${lost} of the ${all} clocks `
       + `${lost === 1 ? "shows an angle that it" : "show angles that they"} never had.`}`,
-    slowed: (same, slow, lost, reach) => `${same} of the 8 clocks keep${same === 1 ? "s its" : " their"} `
+    slowed: (same, slow, lost, reach) => `${same} of the ${same + slow} clocks keep${same === 1 ? "s its" : " their"} `
       + `speed, ${slow} turn${slow === 1 ? "s" : ""} slower. `
       + `${lost ? `${lost} still show${lost === 1 ? "s" : ""} an angle beyond training.`
       : "Every angle is one that training has shown."}${reach}`,
@@ -85,7 +84,7 @@ function read(model) {
   const skip = count(model, "skip");
   const half = Math.ceil(tokens.length / 2);
   return {
-    tokens, i, j: count(model, "j", undefined, i), skip, half,
+    dim: 2 * (limits(model, "pair").high + 1), tokens, i, j: count(model, "j", undefined, i), skip, half,
     places: tokens.map((_, n) => n + (n >= half ? skip : 0)),
     pair: count(model, "pair"), peak: count(model, "peak"),
     view: choice(model, "view"),
@@ -96,27 +95,28 @@ function read(model) {
 }
 
 /** Angles a word of each clock: as they are, and before any scaling. */
-export function speeds({ scaling, base, factor, trained, tokens, skip }) {
-  const given = { dim: DIM, base: Number(base), factor, maxSeqLen: trained, length: tokens.length + skip };
-  return { thetas: frequencies(scaling, given), plain: plainFrequencies(DIM, Number(base)),
+export function speeds({ dim, scaling, base, factor, trained, tokens, skip }) {
+  const given = { dim, base: Number(base), factor, maxSeqLen: trained, length: tokens.length + skip };
+  return { thetas: frequencies(scaling, given), plain: plainFrequencies(dim, Number(base)),
     amount: attentionFactor(scaling, factor) };
 }
 
-const ONES = new Array(DIM).fill(1);
-const vectors = Array.from({ length: DRAWS },
-  (_, n) => gaussian(301 + n, 2 * DIM)).map((all) => [all.slice(0, DIM), all.slice(DIM)]);
+/** Random queries and keys, of this size each. @param {number} dim @returns {[any, any][]} */
+export const vectors = (dim) => Array.from({ length: DRAWS },
+  (_, n) => gaussian(301 + n, 2 * dim)).map((all) => [all.slice(0, dim), all.slice(dim)]);
 
 /** Scores at each distance: of ones, of a query made to be largest at `peak`, and of random vectors. */
-export function scoreCurves(thetas, { peak, until, amount = 1 }) {
+export function scoreCurves(thetas, drawn, { peak, until, amount = 1 }) {
+  const ones = new Array(2 * thetas.length).fill(1);
   const x = Array.from({ length: until + 1 }, (_, d) => d);
   const along = (q, k) => x.map((d) => score(q, k, [d, 0], thetas, "halves", amount));
-  return { x, ones: along(ONES, ONES), built: along(rotate(ONES, -peak, thetas), ONES),
-    random: vectors.map(([q, k]) => along(q, k)) };
+  return { x, ones: along(ones, ones), built: along(rotate(ones, -peak, thetas), ones),
+    random: drawn.map(([q, k]) => along(q, k)) };
 }
 
 /** The score of one pair of vectors, moved through a text of 65 places. */
-export const shifted = (thetas, layout, distance) =>
-  Array.from({ length: 65 }, (_, s) => score(...vectors[0], [s + distance, s], thetas, layout));
+export const shifted = (thetas, [q, k], layout, distance) =>
+  Array.from({ length: 65 }, (_, s) => score(q, k, [s + distance, s], thetas, layout));
 
 /**
  * Whether a clock shows a difference that training, up to `trained` words, had not: past its
@@ -128,11 +128,13 @@ const unseen = (theta, plain, distance, trained) =>
 function render({ model, el }) {
   const view = frame(el, { title: WORDS.title, name: "rotary-clock" });
   const put = setter(model);
+  const pairs = Array.from({ length: limits(model, "pair").high + 1 }, (_, n) => n);
+  const drawn = vectors(2 * pairs.length);
   const sentence = track(view, { text: WORDS.track, move: (i, j) => put({ i, j }) });
   const large = clock("p-large");
-  const small = PAIRS.map(() => clock("p-small"));
-  const told = PAIRS.map(() => h("span", {}));
-  const choose = PAIRS.map((n) => h("button", { type: "button", class: "p-clock-button", "data-pair": n,
+  const small = pairs.map(() => clock("p-small"));
+  const told = pairs.map(() => h("span", {}));
+  const choose = pairs.map((n) => h("button", { type: "button", class: "p-clock-button", "data-pair": n,
     onclick: () => put({ pair: n }) }, small[n].svg, h("b", {}, WORDS.clock(n)), told[n]));
   const key = h("div", {});
   const views = limits(model, "view").options;
@@ -182,7 +184,7 @@ function render({ model, el }) {
     },
     score({ places, i, j, peak }, { thetas, amount }) {
       const d = places[i] - places[j];
-      const found = scoreCurves(thetas, { peak, until: Math.max(64, d), amount });
+      const found = scoreCurves(thetas, drawn, { peak, until: Math.max(64, d), amount });
       const top = Math.max(...found.ones, ...found.built, ...found.random.flat());
       curves.draw({ x: found.x, at: d, high: 1.2 * top, marks: [{ x: d, name: WORDS.here }], series: [
         { name: WORDS.random, role: "residual", runs: found.random, dashed: true },
@@ -190,25 +192,25 @@ function render({ model, el }) {
         { name: WORDS.built, role: "query", y: found.built }] });
       return WORDS.say.score(d, found.ones[d], found.built[d], peak);
     },
-    pairs({ places, i, j, layout, pair }, { thetas }) {
-      row.draw({ partner: partners[layout === "interleaved" ? layout : "halves"](DIM),
-        pair: pairs[layout === "halves" ? layout : "interleaved"](DIM),
+    pairs({ dim, places, i, j, layout, pair }, { thetas }) {
+      row.draw({ partner: partners[layout === "interleaved" ? layout : "halves"](dim),
+        pair: joined[layout === "halves" ? layout : "interleaved"](dim),
         chosen: pair });
-      const y = shifted(thetas, layout, places[i] - places[j]);
+      const y = shifted(thetas, drawn[0], layout, places[i] - places[j]);
       moved.draw({ x: y.map((_, n) => n), series: [{ name: WORDS.layouts[layout], role: "score", y }] });
-      return WORDS.say[layout](pair);
+      return WORDS.say[layout](pair, pairs.length);
     },
     scaling({ places, i, j, scaling, factor, trained }, { thetas, plain }) {
       const left = thetas.map((theta, n) => theta / plain[n]);
-      speed.draw({ names: PAIRS.map(String),
+      speed.draw({ names: pairs.map(String),
         series: [{ values: left, top: 1 }, { values: plain.map((theta) => (theta * trained) / TURN) }] });
       const d = places[i] - places[j];
-      const lost = PAIRS.filter((n) => unseen(thetas[n], plain[n], d, trained)).length;
-      if (scaling === "none") return WORDS.say.none(d, trained, lost);
+      const lost = pairs.filter((n) => unseen(thetas[n], plain[n], d, trained)).length;
+      if (scaling === "none") return WORDS.say.none(d, trained, lost, pairs.length);
       const same = left.filter((one) => one > 1 - 1e-9).length;
       // dynamic goes by the text's own length
       const reach = scaling === "dynamic" ? "" : WORDS.say.reach(factor, trained, d);
-      return WORDS.say.slowed(same, DIM / 2 - same, lost, reach);
+      return WORDS.say.slowed(same, pairs.length - same, lost, reach);
     },
   };
   view.onDraw(() => {
@@ -221,7 +223,7 @@ function render({ model, el }) {
     const was = before(angles);
     const known = (n) => (opened === "scaling" ? plain[n] * (trained - 1) : null);
     large.draw({ ...angles[pair], ghost: was?.[pair] ?? null, known: known(pair) });
-    PAIRS.forEach((n) => {
+    pairs.forEach((n) => {
       small[n].draw({ ...angles[n], known: known(n) });
       told[n].textContent = WORDS.every(TURN / thetas[n]);
       choose[n].setAttribute("aria-pressed", String(n === pair));
@@ -240,7 +242,7 @@ function render({ model, el }) {
     report(model, { positions: [places[i], places[j]], frequencies: thetas });
   });
   return live(model, view, () => {
-    const { tokens, half, places, trained, layout, ...rest } = read(model);
+    const { dim, tokens, half, places, trained, layout, ...rest } = read(model);
     return { ...rest, max_seq_len: trained, pairing: layout };
   });
 }
