@@ -25,7 +25,7 @@ CALLED = {  # in a sentence
     "ntk": "NTK-aware scaling",
     "dynamic": "dynamic scaling",
     "yarn": "YaRN",
-    "llama3": "LLaMA 3's scaling",
+    "llama3": "LLaMA 3’s scaling",
     "window": "RoPE with the last 32 words",
 }
 

@@ -11,7 +11,7 @@ CALLED = {  # in a sentence
     "linear": "linear scaling",
     "dynamic": "dynamic scaling",
     "yarn": "YaRN",
-    "llama3": "LLaMA 3's scaling",
+    "llama3": "LLaMA 3’s scaling",
 }
 
 

@@ -144,7 +144,7 @@ class TranslationStepper(TranslatingWidget):
         step = min(self.step, len(tokens) - 1)
         so_far = " ".join([BEGIN, *tokens[:step]])
         took = f"after {so_far} it takes “{tokens[step]}”, to which it gives {sure[step]:.4f}"
-        chose = " with words of the reader's choice" * bool(overruled)
+        chose = " with words of the reader’s choice" * bool(overruled)
         return f"{said} and writes “{' '.join(words)}”{chose}; {took}"
 
     def still(self) -> str:

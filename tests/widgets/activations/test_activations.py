@@ -136,7 +136,7 @@ def test_views_and_what_belongs_to_them(bench):
         page.get_by_role("button", name="Size").press("Enter")
         check(page, widget)
         for key in ("Home", "End", "ArrowLeft"):
-            page.get_by_label("D, the model's width").press(key)
+            page.get_by_label("D, the model’s width").press(key)
             check(page, widget)
         for multiple in ("64", "256", "1"):
             page.get_by_label("two thirds of 4D, rounded").select_option(multiple)

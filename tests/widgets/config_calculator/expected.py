@@ -13,7 +13,7 @@ from pieces.widgets.config_calculator import SIZES
 from pieces.zoo import count_parameters
 
 BYTES = {"float32": 4, "bfloat16": 2, "int8": 1, "int4": 0.5}
-ADAM = {"weights": 2, "gradients": 2, "copy in float32": 4, "Adam's moments": 8}
+ADAM = {"weights": 2, "gradients": 2, "copy in float32": 4, "Adam’s moments": 8}
 NAMES = {"llama-7b": "LLaMA 7B", "llama-13b": "LLaMA 13B", "llama-33b": "LLaMA 33B",
          "llama-65b": "LLaMA 65B", "llama-2-7b": "LLaMA-2 7B", "llama-2-13b": "LLaMA-2 13B",
          "llama-2-70b": "LLaMA-2 70B", "llama-3-8b": "LLaMA-3 8B",
@@ -21,7 +21,7 @@ NAMES = {"llama-7b": "LLaMA 7B", "llama-13b": "LLaMA 13B", "llama-33b": "LLaMA 3
          "stories_llama": "our stories LLaMA"}  # fmt: skip
 ROLES = {"embedding": "query", "attention": "weight", "feed-forward": "value", "norms": "residual",
          "head": "output", "weights": "weight", "cache": "key", "gradients": "score",
-         "copy in float32": "output", "Adam's moments": "value",
+         "copy in float32": "output", "Adam’s moments": "value",
          "inputs of the blocks": "residual"}  # fmt: skip
 SHOWN = """(root) => ({
   panes: [...root.querySelectorAll(".p-pane-parts")].map((pane) => ({

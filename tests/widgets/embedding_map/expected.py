@@ -50,7 +50,7 @@ def embedding_map(root, s):
     wanted = [[word, str(not known(word)).lower()] for word in typed]
     right(seen["fields"] == wanted, f"fields {seen['fields']}, not {wanted}")
     for word, note in zip(typed, seen["notes"], strict=True):
-        told = "" if known(word) else f"“{word}” is not in this model's vocabulary."
+        told = "" if known(word) else f"“{word}” is not in this model’s vocabulary."
         right(note == told, f"{note!r}, not {told!r}")
     right(bool(seen["offers"]) <= (not all(map(known, typed))), f"offers {seen['offers']}")
     shown = s["word"] if known(s["word"]) else LAST[s["model_name"]]

@@ -180,7 +180,7 @@ def same_years(seen, s, names):
     column = s["view"]
     years = sorted({ROWS[name].appeared.year for name in names})
     right(seen["heads"] == [column, *map(str, years)], seen["heads"])
-    right(seen["caption"].startswith(f"Each model's {column}"), seen["caption"])
+    right(seen["caption"].startswith(f"Each model’s {column}"), seen["caption"])
     groups = {}
     for name in names:
         groups.setdefault(word(name, column, s["words"]), []).append(name)

@@ -58,7 +58,7 @@ def position_waves(root, s):
         "wave": f"Column {s['column']} is the {kind} of pair n = {i}, which turns once in "
         f"{written(waves[i], 1)} positions: {written(length / waves[i], 2)} turns in this text.",
         "similarity": f"Positions {p} and {p + k}: their dot product is {written(alike[p, p + k], 2)} of "
-        f"a code's dot product with itself. Any two positions {k} apart have the same one.",
+        f"a code’s dot product with itself. Any two positions {k} apart have the same one.",
         "shift": f"A step of {k} turns pair {i} by {written(360 * k / waves[i], 1)}°: from "
         f"({written(later[0, 0])}, {written(later[0, 1])}) at {p} to ({written(later[1, 0])}, "
         f"{written(later[1, 1])}) at {p + k}. Move p, and the angle stays the same.",

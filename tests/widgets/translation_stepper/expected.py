@@ -328,7 +328,7 @@ def rows(root, seen, s, row, taken, name):
         if n is None:
             continue
         right(one["pressed"] == str(n == taken).lower(), f"{word} is pressed: {one['pressed']}")
-        label = re.fullmatch(r"Take “(.+)”, (<?\s?[\d.]+)(, the model's choice)?", one["label"])
+        label = re.fullmatch(r"Take “(.+)”, (<?\s?[\d.]+)(, the model’s choice)?", one["label"])
         right(
             label and label[1] == word and says(label[2], p, 4), f"{one['label']}: not {word} {p}"
         )

@@ -68,7 +68,7 @@ class TestPython:
             "after <bos> I am a it takes “student”, to which it gives 0.9995"
         )
         chose = TranslationStepper(overruled=[[2, "teacher"]], step=1).describe()
-        assert "writes “I teacher .” with words of the reader's choice; after <bos> I it" in chose
+        assert "writes “I teacher .” with words of the reader’s choice; after <bos> I it" in chose
         beam = TranslationStepper(search="beam", n_beams=1).describe()
         assert beam.endswith("“I am a student .”, by a beam search with 1 candidate")
         assert TranslationStepper(text="zebra").describe() == "the translator reads “zebra”"

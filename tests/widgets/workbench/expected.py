@@ -52,7 +52,7 @@ NAMES = {
     "score": {"scaled": "q · k / √K", "dot": "q · k", "bilinear": "k · W q",
               "additive": "v · tanh(W k + U q)"},
     "inside": {"rope": "q and k turned by RoPE", "alibi": "scores − m |i − j|",
-               "t5": "scores + T5's bias"},
+               "t5": "scores + T5’s bias"},
     "added": {"sinusoidal": "sinusoids", "learned": "learned positions"},
 }  # fmt: skip
 STEPS = {"words embedded": "embedding", "positions": "positions", "all norms": "norms",
@@ -458,7 +458,7 @@ def same_trained(shown, views, s, above_floor):
         if name == "baseline":
             wanted = "This is the baseline."
         elif abs(more) <= (spread := max(max(one) - min(one) for one in (above, base))):
-            wanted = ("That differs from the baseline by less than the seeds' spread, "
+            wanted = ("That differs from the baseline by less than the seeds’ spread, "
                       f"{fixed(spread)}: three seeds cannot tell the two apart.")  # fmt: skip
         else:
             way = "farther" if more > 0 else "nearer"

@@ -104,5 +104,5 @@ def costs() -> Table:
         for S in sorted({S for _, S in by})
     ]
     heads = ["words", "numbers in the cache", *(f"time, {name}" for name in sides.values())]
-    caption = "A layer's time for one more word, as a multiple of the cache's at 256."
+    caption = "A layer’s time for one more word, as a multiple of the cache’s at 256."
     return table(rows, heads, digits=[0, 0, 1, 1, 1], caption=caption)

@@ -168,6 +168,6 @@ def with_cache(groups: Sequence[int] = (16, 4, 1)) -> None:
     lengths = f"{x[0]:,} to {x[-1]:,}"
     plot.show(
         figure,
-        alt=f"Time of one step against tokens in the cache, {lengths}, as a multiple of MHA's at "
+        alt=f"Time of one step against tokens in the cache, {lengths}, as a multiple of MHA’s at "
         f"{x[0]}. {'; '.join(said)}. The bands are quartiles.",
     )

@@ -36,7 +36,7 @@ def steps() -> dict[str, Callable[[], object]]:
         _, _, _ = layer.self_attn(**given, attention_mask=None)
 
     return {
-        "find its decorator's constant": lambda: library.Llama_INPUTS_DOCSTRING,
+        "find its decorator’s constant": lambda: library.Llama_INPUTS_DOCSTRING,
         "pass a mask [B, T, T]": lambda: layer(**given, attention_mask=square),
         "call it with no input": embedded,
         "leave out the angles": lambda: layer(given["hidden_states"]),
@@ -54,7 +54,7 @@ def stops() -> Table:
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
             found = type(error).__name__
         rows.append([name, found])
-    return table(rows, ["the listing's step", "what happens"])
+    return table(rows, ["the listing’s step", "what happens"])
 
 
 def who_sees(flags: tuple[int, ...] = (0, 0, 1, 1, 1)) -> Table:

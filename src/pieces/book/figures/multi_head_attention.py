@@ -92,7 +92,7 @@ def sizes_of_heads(D: int = 64, T: int = 128, heads: Sequence[int] = (1, 4, 16, 
         rows,
         ["heads H", "size K", "weights", "rank"],
         digits=0,
-        caption=f"One layer with D = {D} that reads {T} tokens; the rank of each head's scores.",
+        caption=f"One layer with D = {D} that reads {T} tokens; the rank of each head’s scores.",
     )
 
 

@@ -40,7 +40,7 @@ def spread_by_batch(stories: Tensor, sizes: Sequence[int] = (2, 4, 8, 16, 32)) -
     ax.set(xlabel="texts in the batch", ylabel="spread of a number")
     ax.set(xticks=sizes, xticklabels=sizes)
     ax.legend()
-    alt = "Spread of a story's normalised numbers over 20 random batches. BatchNorm: largest with "
+    alt = "Spread of a story’s normalised numbers over 20 random batches. BatchNorm: largest with "
     alt += "two texts, falling as the batch grows, and much larger with one word of each text. "
     plot.show(figure, alt=alt + "LayerNorm: 0.")
 
@@ -79,6 +79,6 @@ def deviations(norm: Norm, sizes: Sequence[int] = (2, 4, 16, 512), small: float 
         rows,
         ["D", "ratio", "√((D − 1)/D)", "S1, tiny x", "LayerNorm, tiny x"],
         digits=[0, 4, 4, 3, 3],
-        caption="S1's result as a share of LayerNorm's; and the RMS of both results for inputs of "
+        caption="S1’s result as a share of LayerNorm’s; and the RMS of both results for inputs of "
         f"size {small}, with ε = 10⁻⁶.",
     )

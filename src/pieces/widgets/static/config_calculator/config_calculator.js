@@ -26,7 +26,7 @@ const WORDS = {
     max_seq_len: "longest text", window: "window (0: none)", length: "tokens in the cache",
     batch: "texts at once" },
   switches: { tied: "head tied to the embedding", ff_bias: "biases in feed-forward",
-    bias: "biases in attention", out_bias: "one on attention's output too" },
+    bias: "biases in attention", out_bias: "one on attention’s output too" },
   marks: {
     n_kv_heads: (wish, is) => `${is.n_heads} head${is.n_heads === 1 ? "" : "s"} cannot share `
       + `${wish.n_kv_heads} key-value heads evenly: `
@@ -50,7 +50,7 @@ const WORDS = {
   },
   kept: "Memory", bytes: "bytes", uses: { inference: "to write", training: "to train, at least" },
   memory: { weights: "weights", cache: "cache", gradients: "gradients", copy: "copy in float32",
-    moments: "Adam's moments", inputs: "inputs of the blocks" },
+    moments: "Adam’s moments", inputs: "inputs of the blocks" },
   facts: { operations: "operations a token", each: "cache of one token", read: "read in each step",
     most: "tokens a second, at most" },
   how: {

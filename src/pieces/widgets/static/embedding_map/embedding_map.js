@@ -14,7 +14,7 @@ const WORDS = {
   map: (V, D) => `All ${V} entries, seen in two of ${D} directions`,
   near: "Nearest by cosine", name: "word", cosine: "cosine",
   head: ["word", "across", "up"], picture: "Where the vectors stand",
-  unknown: (word) => `“${word.slice(0, 20)}” is not in this model's vocabulary.`, try: " Try ",
+  unknown: (word) => `“${word.slice(0, 20)}” is not in this model’s vocabulary.`, try: " Try ",
   replace: (word) => `Show ${word}`,
   told: (list, word) => `The words nearest to “${word}” are ${list}.`,
   moved: (list, word, toward, way) => `At ${way} of the way from “${word}” to “${toward}”, the nearest words `

@@ -14,7 +14,7 @@ const WORDS = {
   names: { 0: "No balance loss", 0.01: "Loss × 0.01", 0.1: "Loss × 0.1" },
   load: "Visits to each expert, in % of all; the line is the room it has", expert: "expert",
     fair: "fair share",
-  chart: "The busiest expert's share of visits, every seed thin, the median thick", steps: "training step",
+  chart: "The busiest expert’s share of visits, every seed thin, the median thick", steps: "training step",
     share: "of visits, %",
   room: "room per expert", rooms: (c) => `${format(c)} fair shares`,
   start: "The experts are as they were drawn at the start. Which will get the words? Press Play.",

@@ -18,7 +18,7 @@ const WORDS = {
   lines: ["q = self.query(x)", "q = q.view(B, T, H, K)", "q = q.transpose(1, 2)", "o, _ = attention(q, k, v)",
     "o = o.transpose(1, 2)", "o = o.reshape(B, T, D)", "y = self.output(o)"],
   said: [
-    ({ D }) => `Each row is a token's query of ${D} number${D > 1 ? "s" : ""}. `
+    ({ D }) => `Each row is a token’s query of ${D} number${D > 1 ? "s" : ""}. `
       + "Keys and values have the same shape.",
     ({ H, K, D }) => (H === 1 ? "One head keeps the row whole."
       : `The ${D} numbers of a row are cut into ${H} heads of ${K}. `

@@ -33,7 +33,7 @@ const WORDS = {
   pair: (one) => `${one.name} has ${short(one.total)} parameters, ${share(one, "feed-forward")} % of them in `
     + `feed-forward networks and ${share(one, "attention")} % in attention`,
   years: { name, columns: COLUMN_NAMES,
-    caption: (column) => `Each model's ${column}, by the year of its report`,
+    caption: (column) => `Each model’s ${column}, by the year of its report`,
     count: (word, n) => `${word ?? "blank"} (${n})` },
   compared: { name, parts: "Where the parameters are, on one scale", unit: "parameters",
     beside: "The two side by side; ≠ marks where they differ", differs: "≠",

@@ -26,7 +26,7 @@ const WORDS = {
   was: (name, lr, warmup, layers) => `. Dotted: ${name} before, at rate ${lr}, warm-up ${warmup}, `
     + `${layers} layers`,
   chance: "guessing: ln 16", layer: "layer", stream: "Stream after each layer: its size, rms", rms: "rms",
-  gradient: "Gradient of each layer's last matrix", norm: "norm",
+  gradient: "Gradient of each layer’s last matrix", norm: "norm",
   size: (v) => `rms ${format(v)}`, nats: (v) => `${format(v)} nats`, at: (n) => `step ${n}`, none: "–",
   ready: "The runs are at the start. Which will arrive, which will crawl? Press Play.",
   after: (n, all) => `Step ${n} of ${all}. `,

@@ -27,7 +27,7 @@ const WORDS = {
       `Column ${column} is the ${column % 2 ? "cosine" : "sine"} of pair n = ${i}, which turns once in `
       + `${format(wavelength, 1)} positions: ${format(length / wavelength, 2)} turns in this text.`,
     similarity: ({ position, k }, i, wavelength, alike) =>
-      `Positions ${position} and ${position + k}: their dot product is ${format(alike, 2)} of a code's `
+      `Positions ${position} and ${position + k}: their dot product is ${format(alike, 2)} of a code’s `
         + `dot product with itself. `
       + `Any two positions ${k} apart have the same one.`,
     shift: ({ position, k }, i, wavelength, alike, [from, to]) =>

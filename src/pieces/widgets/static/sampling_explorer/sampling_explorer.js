@@ -32,7 +32,7 @@ const WORDS = {
   again: "Start again", other: "Another draw",
   next: (word) => (word ? `Which word follows “${word}”? Press one to take it.` : "The next word"),
   heads: ["word", "model", "as set", "true"], scale: (top) => `0 to ${top} %`,
-  key: [["own", "model"], ["set", "as set"], ["cut", "cut"], ["truth", "true, by the world's rules"]],
+  key: [["own", "model"], ["set", "as set"], ["cut", "cut"], ["truth", "true, by the world’s rules"]],
   take: (word, { own, set, truth, cut }, taken, how) => `Take “${word}”: model ${percents(own)} %, `
     + `as set ${cut || `${percents(set)} %`}${truth === null ? "" : `, true ${percents(truth)} %`}`
     + (taken ? `; ${how} next` : ""),
@@ -40,7 +40,7 @@ const WORDS = {
   falls: (number, word) => `The draw: ${number.toFixed(2)} falls on “${word}”`,
   greedy: (word) => `No draw: at temperature 0 the likeliest word, “${word}”, is taken`,
   temperature: "temperature", topK: "top-k", topP: "top-p", all: "all",
-  apart: (word, share) => `To make the model's probabilities after “${word}” the true ones, `
+  apart: (word, share) => `To make the model’s probabilities after “${word}” the true ones, `
     + `${share}\u00a0% of the whole would have to move to other words.`,
   setApart: (share) => ` As set, ${share}\u00a0% would.`,
   kept: (n, all) => ` Of ${all} words, ${n === 1 ? "one is" : `${n} are`} left.`,

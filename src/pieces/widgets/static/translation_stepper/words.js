@@ -12,7 +12,7 @@ export const WORDS = {
   left: "The Chinese sentence", right: "The words so far; press one to go back to its step",
   next: "The next word: press one to take it", nextTable: "The next word",
   nextHeads: ["word", "probability"],
-  take: (word, p, top) => `Take “${word}”, ${p}${top ? ", the model's choice" : ""}`,
+  take: (word, p, top) => `Take “${word}”, ${p}${top ? ", the model’s choice" : ""}`,
   others: (n) => `${n} others`, takeOther: (n) => `Take one of the ${n} others`,
   yours: "Your choices", still: "Your choices, made for another sentence",
   choice: (place, word) => `${place}: ${word} ✕`, all: "Take all back",

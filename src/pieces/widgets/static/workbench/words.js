@@ -12,13 +12,13 @@ export const WORDS = {
     "llama-7b": "LLaMA 7B, its parts and sizes", "mistral-7b-v0.1": "Mistral 7B, its parts and sizes",
     "mixtral-8x7b": "Mixtral 8x7B, its parts and sizes" },
   exactly: (label) => `${label}, exactly`,
-  kinds: { score: "score", mask: "mask", position: "positions", norm: "norm", place: "norm's place",
+  kinds: { score: "score", mask: "mask", position: "positions", norm: "norm", place: "norm’s place",
     activation: "activation" },
   options: {
     score: { scaled: "scaled dot", dot: "dot", bilinear: "bilinear", additive: "additive" },
     mask: { causal: "causal", window: "causal, a window", prefix: "prefix, then causal", full: "full" },
     position: { none: "none", sinusoidal: "sinusoids, added", learned: "learned, added", rope: "RoPE",
-      alibi: "ALiBi", t5: "T5's bias" },
+      alibi: "ALiBi", t5: "T5’s bias" },
     norm: { rms: "RMSNorm", layer: "LayerNorm", none: "none" },
     place: { pre: "Pre, before", post: "Post, after", sandwich: "Sandwich", deep: "DeepNorm" },
     activation: { relu: "ReLU", gelu: "GELU", swish: "Swish", reglu: "ReGLU, gated", glu: "GLU, gated",
@@ -43,7 +43,7 @@ export const WORDS = {
   drawing: "The block, drawn", draw: {
     attention: "attention", head: "head", tied: "tied head", router: "router", embedding: "embedding",
     score: { scaled: "q · k / √K", dot: "q · k", bilinear: "k · W q", additive: "v · tanh(W k + U q)" },
-    inside: { rope: "q and k turned by RoPE", alibi: "scores − m |i − j|", t5: "scores + T5's bias" },
+    inside: { rope: "q and k turned by RoPE", alibi: "scores − m |i − j|", t5: "scores + T5’s bias" },
     position: { sinusoidal: "sinusoids", learned: "learned positions" },
     norm: { rms: "RMSNorm", layer: "LayerNorm" },
     activation: { relu: "ReLU", gelu: "GELU", swish: "Swish", reglu: "ReGLU", glu: "GLU", swiglu: "SwiGLU",
@@ -73,7 +73,7 @@ export const WORDS = {
   all: "all", layers: (n) => `Parameters are those of all ${several(n, "layer")}; operations, of one token.`,
   signals: "Before training: the signal up, the gradient down", at: "layer", size: "size, rms",
   forward: "stream", backward: "gradient",
-  small: (own, s) => (own ? `One draw of this model's first weights, ${several(s.length, "word")}. `
+  small: (own, s) => (own ? `One draw of this model’s first weights, ${several(s.length, "word")}. `
     : `One draw of first weights for the same parts, shrunk: ${several(s.n_layers, "layer")} of `
       + `${s.d_model}, ${several(s.length, "word")}. `)
     + "At the top, a gradient of size 1 is handed in.",
@@ -87,7 +87,7 @@ export const WORDS = {
   is: (mean, above, rate) => `Trained on the stories, these parts end ${nats(mean)} nats above the floor `
     + `(${seeds(above)}, three seeds, learning rate ${rate}). `,
   beside: { same: "This is the baseline.",
-    none: (n) => "That differs from the baseline by less than the seeds' spread, "
+    none: (n) => "That differs from the baseline by less than the seeds’ spread, "
       + `${nats(n)}: three seeds cannot tell the two apart.`,
     near: (n) => `That is ${nats(n)} nearer than the baseline, beyond the spread of the seeds.`,
     far: (n) => `That is ${nats(n)} farther than the baseline, beyond the spread of the seeds.` },
