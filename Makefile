@@ -126,12 +126,10 @@ test-package: $(READY) $(WEIGHTS) $(TSC) browser
 # A fault tries the tests, not the widget: what changes a picture need not wait for the faults, nor
 # for the sweeps through further models.
 test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own tests, and those of all widgets on it (NAME=MaskExplorer, FAULTS=yes for its faults and sweeps too)
-	@grep -q "import $(NAME) as $(NAME)$$" src/pieces/widgets/__init__.py || \
-	  { echo "NAME=$(NAME): the name of a widget's class, such as NAME=MaskExplorer"; exit 1; }
-	@test -f "$(ROOM)/faults.yaml" || { echo "NAME=$(NAME): its faults are missing, $(ROOM)/faults.yaml"; exit 1; }
+	@$(BIN)/python tools/where.py --whole "$(NAME)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(TSC) -p tests/types & types=$$!; \
-	$(PYTEST) -q $(PAIR) $(ROOM) tests/widgets/test_*.py \
-	  -k "($(NAME) or $(notdir $(ROOM)))$(if $(FAULTS),, and not test_a_fault_is_seen)" \
+	$(PYTEST) -q $(PAIR) $(ROOM) tests/widgets/test_*.py tests/test_house.py \
+	  -k "($(NAME) or $(notdir $(ROOM)) or exports_is_wanted or stands_in_a_room or no_long_lines)$(if $(FAULTS),, and not test_a_fault_is_seen)" \
 	  $(if $(FAULTS),,-m "not sweep"); \
 	tests=$$?; wait $$types && exit $$tests
 
@@ -140,13 +138,14 @@ test-widget: $(READY) $(WEIGHTS) $(TSC) browser ## test one widget: its own test
 test-chapter: $(READY) browser ## test one chapter, without the built site (NAME=05)
 	@test -f "chapters/$(BEGUN).ipynb" || \
 	  { echo "NAME=$(NAME): the number of a chapter that is begun, such as NAME=05"; exit 1; }
-	$(PYTEST) -q $(PAIR) $(addprefix tests/, chapters/test_$(BEGUN).py exercises/test_$(CALLED).py chapters/test_questions.py) \
+	$(PYTEST) -q $(PAIR) --tb=short -o verbosity_assertions=2 $(addprefix tests/, chapters/test_$(BEGUN).py exercises/test_$(CALLED).py chapters/test_questions.py) \
 	  $(addprefix tests/book/test_, notebook_form.py plain_markdown.py chapter_numbers.py::test_the_words \
 	  thread.py::TestTable::test_each_chapter_of_the_map_has_its_line \
-	  repository.py::test_an_erratum_of_a_chapter_has_the_same_title_on_the_page) \
-	  -k "($(foreach one,test_$(BEGUN).py test_$(CALLED).py [$(NUMBER). of_a_draft its_line an_erratum,$(one) or) $(BEGUN)) \
-	  and not TestSite"
-	$(NBVAL) chapters/$(BEGUN).ipynb
+	  repository.py::test_an_erratum_of_a_chapter_has_the_same_title_on_the_page \
+	  repository.py::test_every_erratum_of_the_table_has_its_text) \
+	  -k "($(foreach one,test_$(BEGUN).py test_$(CALLED).py [$(NUMBER). of_a_draft its_line _erratum,$(one) or) $(BEGUN)) \
+	  and not TestSite"; words=$$?; \
+	$(NBVAL) chapters/$(BEGUN).ipynb && exit $$words
 
 test-notebooks: $(READY)
 	$(NBVAL) $(CHAPTER)

@@ -32,7 +32,13 @@ def made(call: str) -> PieceWidget:
             sys.exit(
                 f"{name} is not registered: src/pieces/widgets/__init__.py needs the line\n  {line}"
             )
-        sys.exit(f"NAME={name}: one of {', '.join(pieces.widgets.__all__)}, or a call of it")
+        sys.exit(
+            f"NAME={name}: there is no such widget, src/pieces/widgets/{file}.py. "
+            f"Those that are there: {', '.join(pieces.widgets.__all__)}"
+        )
+    script = getattr(pieces.widgets, name).module + ".js"
+    if not (Path(pieces.widgets.__file__).parent / "static" / script).is_file():
+        sys.exit(f"{name} has no picture yet: write src/pieces/widgets/static/{script}")
     try:
         return eval(call, {one: getattr(pieces.widgets, one) for one in pieces.widgets.__all__})
     except (ValueError, TypeError) as error:

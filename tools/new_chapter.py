@@ -114,7 +114,7 @@ def main(name, root=ROOT):
     if f"\n{parts[1]} = " not in (book / "thread.toml").read_text(encoding="utf-8"):
         print(
             "src/pieces/book/thread.toml has no part of the model for it yet: add a line,\n"
-            f'  {parts[1]} = {{ name = "the embedding", lit = ["embedding"], part = "embedding", '
+            f'  {parts[1]} = {{ name = "✎ the embedding", lit = ["embedding"], part = "embedding", '
             'text = "Lily had a red ball" }'
         )
     print(f"registered in {toc.name} and on the map of {index.name}; now replace what is marked ✎")

@@ -1,5 +1,9 @@
-"""Where something stands: `make where NAME=RotaryClock`; chapters: NAME=12; pieces: NAME=masks."""
+"""Where something stands: `make where NAME=RotaryClock`; chapters: NAME=12; pieces: NAME=masks.
 
+`where.py --whole RotaryClock` says what a widget still lacks, and ends with 1 if there is anything.
+"""
+
+import difflib
 import re
 import sys
 import tomllib
@@ -57,6 +61,28 @@ def files(name: str) -> list[Path]:
             if any(own.fullmatch(part.partition(".")[0]) for part in parts):
                 found.append(path.relative_to(ROOT))
     return sorted(found)
+
+
+def lacking(widget: str) -> list[str]:
+    """Return what a widget still lacks of all that it is made of, a line each."""
+    name = subject(widget)
+    package, tests = Path("src/pieces/widgets"), Path("tests/widgets", name)
+    needed = {
+        package / f"{name}.py": "its traits",
+        package / "static" / name / f"{name}.js": "its picture in the page",
+        tests / f"test_{name}.py": "its tests",
+        tests / "expected.py": "what it has to show, computed apart",
+        tests / "samples.py": "the pictures on which faults are tried",
+        tests / "faults.yaml": "its deliberate faults",
+    }
+    lines = [f"{path}: {says}" for path, says in needed.items() if not (ROOT / path).is_file()]
+    known = (ROOT / package / "__init__.py").read_text(encoding="utf-8")
+    line = f"from pieces.widgets.{name} import {widget} as {widget}"
+    if line not in known:
+        alike = difflib.get_close_matches(widget, re.findall(r" as (\w+)$", known, flags=re.M), 1)
+        meant = f" (or do you mean {alike[0]}?)" if alike else ""
+        lines.insert(0, f"{package / '__init__.py'}: the line  {line}{meant}")
+    return lines
 
 
 def told(path: Path, name: str) -> str:
@@ -143,7 +169,21 @@ def main(asked: str) -> None:
     wide = max(len(path) for path, _ in rows)
     for path, says in rows:
         print(f"{path:{wide}}  {says}")
+    if any(path.parent == Path("src/pieces/widgets") for path in found):
+        for line in lacking("".join(part.title() for part in name.split("_"))):
+            print(f"missing: {line}")
+
+
+def whole(widget: str) -> None:
+    """End with what a widget lacks, if it lacks anything."""
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9]+", widget):
+        sys.exit(f"NAME={widget}: the name of a widget's class, such as NAME=MaskExplorer")
+    if lines := lacking(widget):
+        sys.exit("\n  ".join([f"{widget} is not whole yet. Missing:", *lines]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")
+    if sys.argv[1:2] == ["--whole"]:
+        whole(sys.argv[2])
+    else:
+        main(sys.argv[1] if len(sys.argv) > 1 else "")

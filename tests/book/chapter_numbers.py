@@ -55,10 +55,16 @@ class Number:
     fits: Callable[[Any, Chapter], bool]
     rule: str
     of_page: bool = True
+    which: Callable[[Chapter], list[str]] | None = None  # what to look at where it does not fit
 
     def __str__(self) -> str:
         """Its name, as a test shows it."""
         return self.name
+
+    def complaint(self, value: Any, chapter: Chapter) -> str:
+        """Return what is wrong with a value that does not fit, and where to look."""
+        where = f": {self.which(chapter)}" if self.which else ""
+        return f"{self.name}: {value}, must be {self.rule}{where}"
 
 
 def nothing(found, chapter) -> bool:
@@ -155,6 +161,7 @@ TEXT = (
         at_most(0.12),
         "at most 0.12",
         of_page=False,
+        which=lambda c: words.short_sentences(c.book),
     ),
     Number(
         "code of the notebook (lines)",
@@ -167,7 +174,7 @@ TEXT = (
         "code that is the idea, share",
         lambda c: c.code["idea"] / c.code["all"],
         lambda value, c: value >= 0.5,
-        "at least 0.5",
+        "at least 0.5; tests/book/notebook_lines.py says what counts",
         of_page=False,
     ),
     Number(

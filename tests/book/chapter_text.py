@@ -31,6 +31,8 @@ ALIASES = {
     "d with an index, where K or D is meant": r"(?<![A-Za-z\\])d_",
 }
 NO_LETTERS = {"e"}  # Euler's number
+# What every chapter has, and is no short sentence; a formula on its own line is read as a word.
+EVERYWHERE = {"Further reading.", "Next.", "Formula"}
 LOCAL = "## Letters of some chapters"  # of the notation page
 
 
@@ -95,7 +97,13 @@ def count(sentence: str) -> int:
 def sentence_numbers(book) -> tuple[float, float]:
     """Return the mean length of a chapter's sentences in words, and the share of five or fewer."""
     lengths = [count(sentence) for sentence in sentences(markdown(book))]
-    return mean(lengths), mean(length <= 5 for length in lengths)
+    return mean(lengths), len(short_sentences(book)) / len(lengths)
+
+
+def short_sentences(book) -> list[str]:
+    """Return a chapter's sentences of five words or fewer, but for what every chapter has."""
+    found = sentences(markdown(book))
+    return [one for one in found if count(one) <= 5 and one not in EVERYWHERE]
 
 
 def letters(formula: str) -> set[str]:

@@ -45,6 +45,8 @@ def report(one: Chapter) -> bool:
         fits = number.fits(value, one)
         good &= fits
         first, *rest = lines(value)
+        if number.which and not fits:
+            rest += lines(number.which(one))[1:]
         print(
             f"{'ok ' if fits else 'NO '} {number.name}: {first}   ({number.rule})",
             *rest,

@@ -19,7 +19,7 @@ def seen(request, tabs, home):
 @pytest.mark.parametrize("number", PAGE, ids=str)
 def test_the_page(seen, number):
     value = number.measure(seen)
-    assert number.fits(value, seen), f"{number.name}: {value}, must be {number.rule}"
+    assert number.fits(value, seen), number.complaint(value, seen)
 
 
 @pytest.mark.parametrize("number", TEXT, ids=str)
@@ -27,4 +27,4 @@ def test_the_page(seen, number):
 def test_the_words(name, number):
     chapter = Chapter(name)
     value = number.measure(chapter)
-    assert number.fits(value, chapter), f"{number.name}: {value}, must be {number.rule}"
+    assert number.fits(value, chapter), number.complaint(value, chapter)

@@ -49,7 +49,7 @@ def test_every_primitive_has_a_page():
     ("call", "told"),
     [
         ("NormAxes(eps=9)", "eps = 9: .* Remedy: "),
-        ("RotaryClok", "NAME=RotaryClok: one of Activations, "),
+        ("RotaryClok", "NAME=RotaryClok: there is no such widget, "),
         ("Traits", "is not registered: .*\n  from pieces.widgets.traits import Traits as Traits"),
     ],
 )

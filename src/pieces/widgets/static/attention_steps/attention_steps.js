@@ -190,7 +190,7 @@ function render({ model, el }) {
   };
   function paint(row, column) {
     const [left, above, made] = SHOWN[now.step];
-    for (const { name, draw, byToken, toToken } of maps) {
+    for (const { name, draw, byToken } of maps) {
       const place = { [left]: "left", [above ?? ""]: "above", [made]: "made" }[name];
       panes.get(name).dataset.place = place ?? "";
       draw(!place ? null : {

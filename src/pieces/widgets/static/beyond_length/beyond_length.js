@@ -43,8 +43,8 @@ const WORDS = {
   whole: (trained) => ` Forgetting all but the last ${trained} words `
     + `would not clearly help any of them yet.`,
   behind: (names, from, to, trained) => ` Beyond training, ${names.join(", ")} `
-    + `${names.length > 1 ? "do" : "does"} clearly worse as early as words ${from} to ${to} than RoPE as trained with only the last `
-    + `${trained} words in view.`,
+    + `${names.length > 1 ? "do" : "does"} clearly worse as early as words ${from} to ${to} than RoPE `
+    + `as trained with only the last ${trained} words in view.`,
   ahead: (trained) => " None does clearly worse yet than RoPE as trained with only the last "
     + `${trained} words in view.`,
 };

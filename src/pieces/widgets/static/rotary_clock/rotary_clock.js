@@ -66,8 +66,8 @@ const WORDS = {
         : `Training showed distances up to ${seen - 1}; `
       + `at distance ${d}, ${lost} of the ${all} clocks `
       + `${lost === 1 ? "shows an angle that it" : "show angles that they"} never had.`}`,
-    slowed: (same, slow, lost, reach) => `${same} of the ${same + slow} clocks keep${same === 1 ? "s its" : " their"} `
-      + `speed, ${slow} turn${slow === 1 ? "s" : ""} slower. `
+    slowed: (same, slow, lost, reach) => `${same} of the ${same + slow} clocks `
+      + `keep${same === 1 ? "s its" : " their"} speed, ${slow} turn${slow === 1 ? "s" : ""} slower. `
       + `${lost ? `${lost} still show${lost === 1 ? "s" : ""} an angle beyond training.`
       : "Every angle is one that training has shown."}${reach}`,
     reach: (factor, trained, d) => ` Factor ${factor} stretches ${trained} words to ${factor * trained}; `

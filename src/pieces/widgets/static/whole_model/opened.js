@@ -1,5 +1,5 @@
 /** A part, opened: its matrices, and beside them the sum of the cell that the pointer is on. */
-import { button, format, h, heatmap, percent } from "../kit/kit.js";
+import { format, h, heatmap, percent } from "../kit/kit.js";
 import { createSelection } from "../kit/selection.js";
 import { tensor } from "../twin/flat.js";
 import { lens, votes } from "../twin/inside.js";
