@@ -8,7 +8,7 @@ from oracle import check, percent, recorded
 from trials import trials
 from twins import build, vocabulary
 
-from browser import put, said, state
+from browser import PAINTED, put, said, state
 from pieces.switches import parts
 from pieces.trained import load
 from pieces.widgets import WholeModel
@@ -540,6 +540,29 @@ def test_another_text_ends_the_rise_of_a_word(bench):
         page.get_by_role("button", name="Say the next word").click()
         assert state(page, widget)["step"] > 0
         put(page, widget, text=f"{state(page, widget)['continued']} ball")
+        assert state(page, widget)["step"] == 0
+        check(page, widget)
+
+
+def test_a_text_that_comes_with_a_step_of_the_rise_ends_it(bench):
+    """Both are drawn in one frame: the step is the film's own, and asks for nothing."""
+    widget = WholeModel(text=SHORT)
+    with bench.show(widget) as page:
+        page.emulate_media(reduced_motion="no-preference")
+        page.get_by_role("button", name="Say the next word").click()
+        text = f"{state(page, widget)['continued']} ball"
+        page.evaluate(
+            """async ([id, text]) => {
+              const model = window.pieces.model(id);
+              await new Promise((go) => {
+                let once = () => { once = () => {}; model.set("text", text); model.save_changes(); go(); };
+                model.on("change:step", () => once());
+              });
+            }""",
+            [widget.model_id, text],
+        )
+        page.evaluate(PAINTED)
+        assert state(page, widget)["text"] == text
         assert state(page, widget)["step"] == 0
         check(page, widget)
 

@@ -17,6 +17,7 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
   let old = 0; // the columns that stand already while the others rise
   let playing = false;
   let quick = false; // a word was said: its column rises without a stop
+  let dropped = false; // with the text that is drawn next
   let layer = 0; // the one that a phone shows meanwhile
 
   const film = player(view, { label: WORDS.play, states: steps.length, tween: 620,
@@ -105,8 +106,14 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
       if (film.playing) film.pause();
       if (film.position < last) film.jump(last);
     },
-    /** Where the trait says. @param {number} step 0 is the end @param {boolean=} first */
-    to(step, first = false) { if (first || step !== told) film.jump((step || steps.length) - 1); },
+    /** Where the trait says; whether somebody else than the film asks for it, or a word has dropped in.
+     *  @param {number} step 0 is the end @param {boolean=} first */
+    to(step, first = false) {
+      const asked = first || step !== told || dropped;
+      if (first || step !== told) film.jump((step || steps.length) - 1);
+      dropped = false;
+      return asked;
+    },
     /** A word drops in behind the `count` words that stand, by `change`, and its column rises.
      *  @param {number} id @param {number} count @param {() => void} change */
     drop(id, count, change) {
@@ -115,7 +122,7 @@ export function filmOf(view, { model, strips, seen, side, rows, next, stage, tra
       change();
       if (still()) return; // it stands at once
       old = count;
-      quick = true;
+      quick = dropped = true;
       film.jump(0);
     },
   };

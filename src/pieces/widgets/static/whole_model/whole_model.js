@@ -157,9 +157,8 @@ async function render({ model: traits, el }) {
   view.onDraw(() => {
     const state = now();
     const { ids, words, off, unknown, over } = state;
-    film.to(state.step);
+    const asked = film.to(state.step); // a text may come with the step to show
     const other = latest && latest.ids.join() !== ids.join(); // not at the first draw: a link may hold a step
-    const asked = latest && state.step !== latest.step; // a text may come with the step to show
     if (state.open || (film.playing && other && !asked)) film.quiet(); // all stands
     const T = ids.length;
     field.draw({ words, unknown, over });
