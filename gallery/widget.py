@@ -32,10 +32,9 @@ def made(call: str) -> PieceWidget:
             sys.exit(
                 f"{name} is not registered: src/pieces/widgets/__init__.py needs the line\n  {line}"
             )
-        sys.exit(
-            f"NAME={name}: there is no such widget, src/pieces/widgets/{file}.py. "
-            f"Those that are there: {', '.join(pieces.widgets.__all__)}"
-        )
+        why = f"there is no src/pieces/widgets/{file}.py" if name else "a name is missing"
+        known = ", ".join(pieces.widgets.__all__)
+        sys.exit(f"NAME={name}: {why}. Give one of {known}, or a call of it")
     script = getattr(pieces.widgets, name).module + ".js"
     if not (Path(pieces.widgets.__file__).parent / "static" / script).is_file():
         sys.exit(f"{name} has no picture yet: write src/pieces/widgets/static/{script}")

@@ -49,7 +49,10 @@ def test_every_primitive_has_a_page():
     ("call", "told"),
     [
         ("NormAxes(eps=9)", "eps = 9: .* Remedy: "),
-        ("RotaryClok", "NAME=RotaryClok: there is no such widget, "),
+        (
+            "RotaryClok",
+            "NAME=RotaryClok: there is no src/pieces/widgets/rotary_clok.py. Give one of ",
+        ),
         ("Traits", "is not registered: .*\n  from pieces.widgets.traits import Traits as Traits"),
     ],
 )
