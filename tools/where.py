@@ -169,8 +169,10 @@ def main(asked: str) -> None:
     wide = max(len(path) for path, _ in rows)
     for path, says in rows:
         print(f"{path:{wide}}  {says}")
-    if any(path.parent == Path("src/pieces/widgets") for path in found):
-        for line in lacking("".join(part.title() for part in name.split("_"))):
+    widget = "".join(part.title() for part in name.split("_"))
+    python = ROOT / "src/pieces/widgets" / f"{name}.py"  # of a widget, or what several share
+    if python.is_file() and f"class {widget}(" in python.read_text(encoding="utf-8"):
+        for line in lacking(widget):
             print(f"missing: {line}")
 
 

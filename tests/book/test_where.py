@@ -34,6 +34,16 @@ def test_a_widget_s_rooms():
     assert "chapters/05_causal_attention.ipynb" not in rows
 
 
+def test_only_a_widget_lacks_what_a_widget_needs():
+    """What several widgets share is found and lacks nothing; a widget that is begun is told all."""
+    for name in ("base", "traits", "trained_model", "RotaryClock"):
+        done, rows = answer(name)
+        assert rows, name
+        assert "missing" not in done.stdout
+    assert where.lacking("RotaryClock") == []
+    assert len(where.lacking("NotYetBegun")) == 7
+
+
 def test_who_asks_stands_with_the_questions():
     _, numbers = answer("PredictNumber")
     assert numbers["src/pieces/book/questions/15_llama.toml"] == "the questions of that chapter"
