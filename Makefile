@@ -38,7 +38,7 @@ export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONDONTWRITEBYTECODE
 
 .NOTPARALLEL:
-.PHONY: help book serve lab notebooks test test-style test-package test-widget test-notebooks test-book test-live \
+.PHONY: help book serve lab notebooks test test-style test-beside test-package test-widget test-notebooks test-book test-live \
         test-site test-chapter test-types test-gpu bench gallery picture pdf offline widget chapter where lock experiment links browser clean
 
 help: ## list the commands
@@ -100,7 +100,7 @@ where: $(READY) ## say where something stands: code, style, tests, questions (NA
 	@$(BIN)/python tools/where.py "$(NAME)"
 
 test: $(READY) browser ## run every test; the cheap ones first, all of them in any case
-	@$(MAKE) --no-print-directory --keep-going test-style test-types test-package test-site test-live
+	@$(MAKE) --no-print-directory --keep-going test-style test-types test-beside test-site test-live
 
 test-style: $(READY)
 	$(BIN)/ruff check .
@@ -122,6 +122,13 @@ $(TSC): tests/types/package-lock.json | $(READY)
 
 test-package: $(READY) $(WEIGHTS) $(TSC) browser
 	$(PYTEST) -q $(BESIDE) --ignore=tests/book --ignore=tests/live
+
+# The notebooks of the book run one after another and leave a core idle: they run beside the tests of
+# the package. What goes wrong in them is told by test-site, which builds again what did not come.
+test-beside: $(READY) $(WEIGHTS) $(TSC) browser
+	@OMP_NUM_THREADS=1 $(MAKE) --no-print-directory book >/dev/null 2>&1 & book=$$!; \
+	$(MAKE) --no-print-directory test-package; package=$$?; \
+	wait $$book; exit $$package
 
 # A fault tries the tests, not the widget: what changes a picture need not wait for the faults, nor
 # for the sweeps through further models.
