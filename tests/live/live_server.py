@@ -1,5 +1,7 @@
 """A Jupyter server for tests: JupyterLab and Notebook 7 at one address, on copies of notebooks."""
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
@@ -12,11 +14,14 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from browser import ROOT
+from browser import ROOT, Record
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
 
 TOKEN = "a-token-for-the-chapters"
 PLACES = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
@@ -90,6 +95,19 @@ def serving(
                 server.wait(15)
             except subprocess.TimeoutExpired:
                 server.kill()
+
+
+@contextmanager
+def opened(profile: BrowserContext, address: str) -> Iterator[Page]:
+    """Open a notebook on a page with a record, which goes after it."""
+    page = profile.new_page()
+    page.set_default_timeout(120_000)
+    page.record = Record(page)
+    try:
+        page.goto(address)
+        yield page
+    finally:
+        page.close()
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
