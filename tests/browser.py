@@ -45,26 +45,25 @@ COLUMN = "body { margin: 0 } main { max-width: 688px; margin: auto; padding: 0 1
 MODULE = re.compile(r'<script async src="_static/(pieces/(?!host\.js|links\.js)[^"]*)"></script>')
 VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s"}</script>'
 
+# The size of a canvas and all its points in one number, sooner than a picture file.
+POINTS = """(canvas) => {
+  const { width, height } = canvas;
+  let hash = 1;
+  if (width && height) {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+    for (const point of new Uint32Array(data.buffer))
+      hash = Math.imul(hash ^ point, 0x9e3779b1) ^ (hash >>> 15);
+  }
+  return `${width} x ${height}: ${hash}`;
+}"""
 # What a reader sees of a widget: its texts and its canvases, without the controls' own numbers.
-PICTURE = """(stage) => {
+PICTURE = f"""(stage) => {{
   const copy = stage.cloneNode(true);
   const left_out = ".p-controls, .p-control, .p-tip, .p-voice, .p-link, [hidden]";
   copy.querySelectorAll(left_out).forEach((node) => node.remove());
   const canvases = [...stage.querySelectorAll("canvas")].filter((one) => !one.closest("[hidden]"));
-  // Its size and all its points in one number: a thousandth of what a picture file takes.
-  const sum = (canvas) => {
-    const { width, height } = canvas;
-    let hash = 1;
-    if (width && height) {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-      for (const point of new Uint32Array(data.buffer))
-        hash = Math.imul(hash ^ point, 0x9e3779b1) ^ (hash >>> 15);
-    }
-    return `${width} x ${height}: ${hash}`;
-  };
-  const drawn = canvases.map(sum);
-  return copy.innerHTML + drawn.join("\\n");
-}"""
+  return copy.innerHTML + canvases.map({POINTS}).join("\\n");
+}}"""
 PICTURE_AT = f"""(at) => ({PICTURE})(document.querySelectorAll(".pieces-stage")[at])"""
 # Which of some controls are seen, and not taken out of use.
 FREE = """(all) => [...all.keys()].filter((at) => {

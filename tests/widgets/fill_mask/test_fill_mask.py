@@ -4,7 +4,7 @@ import pytest
 import torch
 from trials import trials
 
-from browser import opened, picture, said, state
+from browser import POINTS, opened, picture, said, state
 from pieces import masks
 from pieces.book.ask import ask, names
 from pieces.widgets import FillMask
@@ -82,7 +82,7 @@ class TestFillMask:
             assert check(page).startswith("✗ 6 cells are wrong.")
             assert state(page, widget)["correct"] is False
             assert "band" not in page.locator(".p-say").inner_text()
-            drawn = page.locator("canvas").evaluate("(c) => c.toDataURL()")
+            drawn = page.locator("canvas").evaluate(POINTS)
             assert drawn in before, "nothing is given away"
             fill(page, masks.causal(5) & ~masks.sliding_window(5, 2) & (torch.arange(5) > 0))
             assert check(page).startswith("✗ 3 cells are wrong")
@@ -93,15 +93,14 @@ class TestFillMask:
             assert not show.is_visible()
             fill(page, torch.eye(5).bool())
             check(page)
-            drawn = "(c) => c.toDataURL()"
-            before = page.locator("canvas").evaluate(drawn)
+            before = page.locator("canvas").evaluate(POINTS)
             show.click()
-            outlined = page.locator("canvas").evaluate(drawn)
+            outlined = page.locator("canvas").evaluate(POINTS)
             assert outlined != before
             page.locator(".p-board").press("ArrowRight")
             page.locator(".p-board").press("Enter")
             assert not show.is_visible(), "no verdict, nothing to show"
-            assert page.locator("canvas").evaluate(drawn) not in (before, outlined)
+            assert page.locator("canvas").evaluate(POINTS) not in (before, outlined)
 
     def test_a_cell_is_named_in_the_caption_and_covers_none(self, bench):
         with bench.show(band()) as page:

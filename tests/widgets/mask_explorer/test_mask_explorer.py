@@ -10,7 +10,7 @@ import torch
 from oracle import check, recorded
 from trials import trials
 
-from browser import PAINTED, picture, put, state
+from browser import PAINTED, POINTS, picture, put, state
 from pieces import masks
 from pieces.attention import masked_softmax
 from pieces.widgets import MaskExplorer
@@ -196,17 +196,17 @@ class TestControls:
         with bench.show(explorer, touch=touch, width=360 if touch else 1280) as page:
             board, where = cell_of(page, "Mask", 1, 4, 6)
             hand = board.tap if touch else board.click
-            before = page.locator("canvas").first.evaluate("(c) => c.toDataURL()")
+            before = page.locator("canvas").first.evaluate(POINTS)
             hand(position=where)
             now = state(page, explorer)
             assert now["flips"] == [[1, 4]]
             assert now["leaks"] == [[1, 4]]
             assert now["allowed"] == 22
             assert page.locator(".p-arc[data-role=leak]").count() == 1
-            assert page.locator("canvas").first.evaluate("(c) => c.toDataURL()") != before
+            assert page.locator("canvas").first.evaluate(POINTS) != before
             hand(position=where)
             assert state(page, explorer)["flips"] == []
-            assert page.locator("canvas").first.evaluate("(c) => c.toDataURL()") == before
+            assert page.locator("canvas").first.evaluate(POINTS) == before
 
     def test_flipping_by_keyboard_is_spoken(self, bench):
         explorer = MaskExplorer(T=5)
