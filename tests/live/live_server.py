@@ -1,7 +1,5 @@
 """A Jupyter server for tests: JupyterLab and Notebook 7 at one address, on copies of notebooks."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -14,14 +12,11 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
-from browser import ROOT, Record
-
-if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+from browser import ROOT
 
 TOKEN = "a-token-for-the-chapters"
 PLACES = {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
@@ -95,19 +90,6 @@ def serving(
                 server.wait(15)
             except subprocess.TimeoutExpired:
                 server.kill()
-
-
-@contextmanager
-def opened(profile: BrowserContext, address: str) -> Iterator[Page]:
-    """Open a notebook on a page with a record, which goes after it."""
-    page = profile.new_page()
-    page.set_default_timeout(120_000)
-    page.record = Record(page)
-    try:
-        page.goto(address)
-        yield page
-    finally:
-        page.close()
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:

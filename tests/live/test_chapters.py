@@ -8,8 +8,8 @@ import re
 import nbformat
 import pytest
 
-from browser import ROOT
-from live_server import opened, serving
+from browser import ROOT, Record
+from live_server import serving
 from notebook_form import home
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -55,11 +55,16 @@ def chapter(request):
 
 
 @pytest.fixture(scope="module")
-def page(profile, server, place, chapter):
+def page(chromium, server, place, chapter):
     address, token = server
-    with opened(profile, f"{address}/{place}/chapters/{chapter.name}?token={token}") as page:
-        page.wait_for_function(READY)
-        yield page
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.record = Record(page)
+    page.goto(f"{address}/{place}/chapters/{chapter.name}?token={token}")
+    page.wait_for_function(READY)
+    yield page
+    context.close()
 
 
 def cells(chapter, start=""):

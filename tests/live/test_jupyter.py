@@ -13,8 +13,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from browser import PAINTED, PICTURE, ROOT
-from live_server import LAB, NOTEBOOK, Application, opened, serving
+from browser import PAINTED, PICTURE, ROOT, Record
+from live_server import LAB, NOTEBOOK, Application, serving
 from overlaps import OVERLAPS
 
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
@@ -78,24 +78,31 @@ def address(request, tmp_path_factory) -> Iterator[str]:
 
 
 @contextmanager
-def ran(profile, address):
+def ran(chromium, address):
     """Open a notebook and run every cell."""
-    with opened(profile, address) as page:
-        page.wait_for_function(
-            """() => {
-              const now = window.jupyterapp?.shell?.currentWidget;
-              const ready = now?.sessionContext?.session?.kernel?.status === "idle";
-              return ready && now.content?.widgets?.length;
-            }"""
-        )
-        run(page, "notebook:run-all-cells")
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.record = Record(page)
+    page.goto(address)
+    page.wait_for_function(
+        """() => {
+          const now = window.jupyterapp?.shell?.currentWidget;
+          const ready = now?.sessionContext?.session?.kernel?.status === "idle";
+          return ready && now.content?.widgets?.length;
+        }"""
+    )
+    run(page, "notebook:run-all-cells")
+    try:
         yield page
+    finally:
+        context.close()
 
 
 @pytest.fixture(scope="module")
-def page(profile, address):
+def page(chromium, address):
     """The chapter of the tests below, every cell run."""
-    with ran(profile, address.format(CHAPTER.name)) as page:
+    with ran(chromium, address.format(CHAPTER.name)) as page:
         yield page
 
 
@@ -270,8 +277,8 @@ def painted(widget) -> str:
 
 
 @pytest.mark.parametrize(("address", "chapter"), IN_TURN, indirect=["address"])
-def test_the_first_control_of_every_widget_is_read_in_python(profile, address, chapter):
-    with ran(profile, address.format(chapter)) as page:
+def test_the_first_control_of_every_widget_is_read_in_python(chromium, address, chapter):
+    with ran(chromium, address.format(chapter)) as page:
         before = read_all(page)
         views = [id for id in page.evaluate(VIEWS) if id in before]
         page.wait_for_function(
