@@ -45,14 +45,17 @@ COLUMN = "body { margin: 0 } main { max-width: 688px; margin: auto; padding: 0 1
 MODULE = re.compile(r'<script async src="_static/(pieces/(?!host\.js|links\.js)[^"]*)"></script>')
 VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s"}</script>'
 
-# The size of a canvas and all its points in one number, sooner than a picture file.
+# The size of a canvas and a hash of all its points: made sooner than a picture file. Each step is
+# one to one, so what differs at one point stays different through all that are alike after it.
 POINTS = """(canvas) => {
   const { width, height } = canvas;
   let hash = 1;
   if (width && height) {
     const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-    for (const point of new Uint32Array(data.buffer))
-      hash = Math.imul(hash ^ point, 0x9e3779b1) ^ (hash >>> 15);
+    for (const point of new Uint32Array(data.buffer)) {
+      hash = Math.imul(hash ^ point, 0x9e3779b1);
+      hash ^= hash >>> 15;
+    }
   }
   return `${width} x ${height}: ${hash}`;
 }"""
