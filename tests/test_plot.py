@@ -131,7 +131,7 @@ def test_infinities_do_not_wash_out_the_others():
 def test_numbers_can_be_read_on_their_cells():
     axes = drawn(torch.tensor([[1.0, 0.1]]))
     tones = {t.get_text(): t.get_color() for t in axes.texts}
-    assert tones == {"1.00": plot.ON_STRONG, "0.10": plot.INK}
+    assert tones == {"1.00": colours.ON_STRONG, "0.10": plot.INK}
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.int64])
@@ -173,8 +173,10 @@ def test_a_colour_map_goes_from_clear_to_the_role():
 
 def svg(view):
     """The picture as the page gets it, as a tree."""
-    text = view["text/html"].removeprefix('<div class="pieces-figure">').removesuffix("</div>")
-    return text, ET.fromstring(text)
+    page = ET.fromstring(view["text/html"])
+    assert page.get("class") == "pieces-figure"
+    text = view["text/html"].removeprefix('<div class="pieces-figure">').partition("</svg>")[0]
+    return f"{text}</svg>", page[0]
 
 
 def test_a_figure_has_words_and_the_pages_colours(shown):
@@ -212,6 +214,28 @@ def test_the_picture_is_as_wide_as_it_was_asked_for(shown):
         plot.show(plot.figure(width, 2)[0], "Nothing yet.")
     sizes = [float(re.search(r"max-width:(\d+)px", svg(view)[0])[1]) for view in shown]
     assert sizes == [round(inches * 72 * 1.25) for inches in (3, 6)]
+
+
+def test_a_wide_figure_comes_for_a_phone_too(shown):
+    """Hidden where no style sheet says otherwise; no part of it is called as one of the other."""
+    for width in (3, 6):
+        drawing, axes = plot.figure(width, 2)
+        axes.plot([0, 1], [0, 1], label="keys")
+        plot.show(drawing, "A line.")
+    small, wide = (ET.fromstring(view["text/html"]) for view in shown)
+    assert len(small) == 1
+    seen, narrow = wide
+    assert (seen.get("class"), narrow.get("class")) == (None, "pieces-narrow")
+    assert "display" not in seen.get("style")
+    assert narrow.get("style").startswith("display:none;")
+    assert seen.get("aria-label") == narrow.get("aria-label") == "A line."
+    names = [{one.get("id") for one in of.iter() if one.get("id")} for of in wide]
+    assert min(map(len, names)) > 1
+    assert names[0].isdisjoint(names[1])
+    assert [float(re.search(r"max-width:(\d+)px", of.get("style"))[1]) <= 328 for of in wide] == [
+        False,
+        True,
+    ]
 
 
 def test_the_same_figure_is_the_same_text(shown):

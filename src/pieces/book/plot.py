@@ -4,10 +4,8 @@ A figure goes into the page as SVG, its ink in the colour of the text around it
 and its roles in the page's own variables, so that it follows the reader's theme.
 """
 
-import html
 import io
 import math
-import re
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Annotated, Any
@@ -20,7 +18,9 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text as Label
 
-from pieces.book.colours import FAINT, INK, ON_STRONG, PAPER, ROLE, tone
+from pieces.book.colours import FAINT, INK, ROLE, tone
+from pieces.book.narrow import narrowed
+from pieces.book.pictures import bundle, lean
 from pieces.book.tables import table as table
 from pieces.checks import Filled, Number, OneOf, checked, one_of, require
 
@@ -52,7 +52,6 @@ STYLE = {
     "grid.color": FAINT,
     "grid.alpha": 0.15,
     "svg.fonttype": "none",
-    "svg.hashsalt": "pieces",
     "hatch.color": "#8b949e",
     "hatch.linewidth": 0.6,
 }
@@ -76,12 +75,10 @@ def show(drawing: Figure, alt: AltText) -> None:
     """Put a figure into the page, with `alt` for those who do not see it."""
     from IPython.display import display
 
-    with mpl.rc_context(STYLE):
-        _style_texts(drawing)
-        text = io.StringIO()
-        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    picture = text.getvalue()
-    display(_bundle(_lean(picture[picture.index("<svg") :]), alt), raw=True)
+    pictures = [_svg(drawing)]
+    if narrowed(drawing):
+        pictures.append(_svg(drawing, "narrow", bbox_inches="tight", pad_inches=0.02))
+    display(bundle(alt, *pictures), raw=True)
 
 
 @checked
@@ -91,7 +88,7 @@ def drawing(name: str, alt: AltText) -> None:
 
     folder = files("pieces.book") / "drawings"
     one_of("name", name, sorted(p.name.removesuffix(".svg") for p in folder.iterdir()))
-    display(_bundle((folder / f"{name}.svg").read_text(encoding="utf-8"), alt), raw=True)
+    display(bundle(alt, (folder / f"{name}.svg").read_text(encoding="utf-8")), raw=True)
 
 
 @checked
@@ -140,6 +137,16 @@ def sequential(role: Role) -> LinearSegmentedColormap:
     return LinearSegmentedColormap.from_list(role, [(r, g, b, 0.0), (r, g, b, 1.0)])
 
 
+def _svg(drawing: Figure, kind: str = "", **options) -> str:
+    """Draw a figure; two kinds of one figure name their parts differently."""
+    text = io.StringIO()
+    with mpl.rc_context(STYLE | {"svg.hashsalt": f"pieces {kind}"}):
+        _style_texts(drawing)
+        drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, **options)
+    picture = text.getvalue()
+    return lean(picture[picture.index("<svg") :])
+
+
 def _style_texts(drawing: Figure) -> None:
     """Give legends and labels the book's style: `axes.legend()` is called outside of it.
 
@@ -168,32 +175,3 @@ def _cell(axes, i, j, value, seen, role, top, digits):
         text = f"{value:z.{digits}f}".replace("-", "−").replace("inf", "∞")
         ink = tone("negative" if value < 0 else role, share)
         axes.text(j + 0.5, i + 0.53, text, ha="center", va="center", color=ink, fontsize=8.5)
-
-
-def _lean(svg: str) -> str:
-    """Return an SVG without what nobody sees, half of it; numbers that are read stay whole."""
-    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.S)
-    svg = re.sub(r'<path [^>]*style="fill: none(?:; opacity: 0)?"/>', "", svg)
-    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
-    alone = r"<g>\s*((?:<path [^>]*/>|<use [^>]*/>|<text [^>]*>[^<]*</text>)?)\s*</g>"
-    for _ in range(3):
-        svg = re.sub(alone, r"\1", svg)
-    svg = re.sub(r"(>[^<]*<)|\d+\.\d{3,}", lambda m: m[1] or f"{float(m[0]):.2f}", svg)
-    return re.sub(r"\s+", " ", svg)
-
-
-def _bundle(svg: str, alt: str) -> dict[str, str]:
-    """Return the notebook's view of an SVG: themed, labelled, as wide as the page allows."""
-    svg = svg.replace(INK, "currentColor").replace(FAINT, "currentColor")
-    svg = svg.replace(ON_STRONG, f"var(--p-paper, {PAPER[0]})")
-    for role, colour in ROLE.items():
-        svg = re.sub(colour, f"var(--p-{role}, {colour})", svg, flags=re.I)
-    svg = re.sub(r"font: ([^;\"]*?)'[^;\"]*", r"font: \1system-ui, sans-serif", svg)
-    width = re.search(r'<svg[^>]*?\bwidth="([\d.]+)(?:pt|px)?"', svg)
-    size = f"max-width:{float(width[1]) * 1.25:.0f}px;" if width else ""
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    label = html.escape(alt, quote=True)
-    look = "stroke-linejoin:round;width:100%;"
-    svg = svg.replace("<svg", f'<svg role="img" aria-label="{label}" style="{look}{size}"', 1)
-    return {"text/html": f'<div class="pieces-figure">{svg}</div>', "text/plain": f"Figure: {alt}"}

@@ -82,7 +82,7 @@ def recall() -> None:
     axes.plot(places, [chance] * len(places), ":", color=plot.ROLE["residual"], label="guessing")
     axes.set_xticks(places, [str(n) for n in record["pairs"]])
     axes.set(xlabel="pairs stored", ylabel="% recalled", ylim=(0, 104))
-    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=3)
+    figure.legend(loc="outside lower center", ncols=3)
     pairs = ", ".join(map(str, record["pairs"]))
     seeds = len(run_seeds())
     alt = f"Percentage recalled of {pairs} pairs, a line for each of {seeds} seeds; means. "

@@ -126,7 +126,7 @@ def missing() -> None:
     axes.set_yticks(range(len(runs)), list(runs))
     axes.invert_yaxis()
     axes.set(xlabel="held-out sentences without a wrong word, %", xlim=(0, 100))
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    fig.legend(loc="outside lower center", ncols=2)
     said = "; ".join(
         f"{name}: {span(of, 'exact_given')} given the right words, {span(of, 'exact')} alone"
         for name, of in runs.items()

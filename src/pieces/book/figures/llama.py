@@ -99,7 +99,7 @@ def switches_by_rate(names: Sequence[str] = tuple(LOOKS), top: float = 5.0) -> N
         axes.plot(places, means, "-", color=color, label=name)
     axes.set(xlabel="learning rate", ylabel="nats above the floor", ylim=(0, top))
     axes.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
-    axes.legend(loc="upper left")
+    fig.legend(loc="outside lower center", ncols=3)
     said = [
         f"{name}: " + ", ".join(f"{sum(of) / len(of):.2f} at {rate:g}" for rate, of in by.items())
         for name, by in ((name, found[name]) for name in names)

@@ -32,14 +32,14 @@ def spread_by_batch(stories: Tensor, sizes: Sequence[int] = (2, 4, 8, 16, 32)) -
         "BatchNorm, whole stories": ("-o", "score", batch_norm, slice(None)),
         "LayerNorm": ("-o", "output", layer_norm, slice(None)),
     }
-    figure, ax = plot.figure(5.4, 2.4)
+    figure, ax = plot.figure(5.4, 2.7)
     for name, (line, role, norm, words) in lines.items():
         far = [disturbance(norm, stories, texts, words) for texts in sizes]
         ax.plot(sizes, far, line, color=plot.ROLE[role], label=name)
     ax.set_xscale("log", base=2)
     ax.set(xlabel="texts in the batch", ylabel="spread of a number")
     ax.set(xticks=sizes, xticklabels=sizes)
-    ax.legend()
+    figure.legend(loc="outside lower center", ncols=2)
     alt = "Spread of a story’s normalised numbers over 20 random batches. BatchNorm: largest with "
     alt += "two texts, falling as the batch grows, and much larger with one word of each text. "
     plot.show(figure, alt=alt + "LayerNorm: 0.")

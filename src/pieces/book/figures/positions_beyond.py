@@ -79,7 +79,7 @@ def clocks(factor: int = 2) -> None:
     """Draw how far from the floor the stories LLaMA is, along a text, with each of its clocks."""
     record = record_of("longer_stories")
     trained, ends = record["trained_length"], torch.tensor(record["lengths"])
-    fig, ax = plot.figure(6.4, 2.8)
+    fig, ax = plot.figure(5.6, 3.1)
     for (scaling, name), role in zip(CLOCKS.items(), plot.ROLE, strict=False):
         runs = read_on(scaling, factor)
         if not len(runs):
@@ -90,7 +90,7 @@ def clocks(factor: int = 2) -> None:
     ax.axvline(trained, color=plot.INK, linewidth=0.8, linestyle="--")
     ax.text(trained + 4, 2.25, f"trained on {trained}", color=plot.INK)
     ax.set(xlabel="word of the text", ylabel="nats above the floor", ylim=(0, 2.5))
-    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    fig.legend(loc="outside lower center", ncols=3)
     plot.show(
         fig,
         alt=f"Nats above the floor against the place of a word, 1 to {ends[-1]}, with a band from "
