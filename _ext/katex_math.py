@@ -17,6 +17,8 @@ from text_face import ask
 KATEX = Path(__file__).parent / "katex"
 LOGGER = logging.getLogger(__name__)
 LOCK = threading.Lock()
+COMMAND = re.compile(r"\\[A-Za-z]+ ?")
+SHORT = 12  # letters, a command counted as one: about 100 px
 SIGN = re.compile(r"[.,;:!?)\]]+")
 # The faces of nearly every formula are fetched beside the style sheets, which would name them too
 # late: a line of text breaks elsewhere once its formula has its face. (From disk a browser
@@ -56,8 +58,9 @@ def render(self, node, display):
 
 
 def visit_inline(self, node):
-    """Write a formula that stands in a line."""
-    self.body.append('<span class="math">')
+    """Write a formula that stands in a line; a short one is not broken."""
+    short = len(COMMAND.sub(".", node.astext())) <= SHORT
+    self.body.append(f'<span class="math{" short" * short}">')
     render(self, node, display=False)
     self.body.append("</span>")
     raise SkipNode

@@ -45,6 +45,19 @@ class TestKatex:
     def test_a_link_in_a_formula_is_no_link(self):
         assert "href=" not in katex_math.typeset(r"\href{javascript:alert(1)}{y}", False)
 
+    @pytest.mark.parametrize(
+        ("latex", "short"),
+        [("j \\le i", True), (r"\Delta_t \to \infty", True), ("x = a + b + c + d", False),
+         (r"\mathrm{softmax}(x_1, x_2, x_3)", False)],
+    )  # fmt: skip
+    def test_a_short_one_is_not_torn(self, latex, short):
+        page = SimpleNamespace(body=[], encode=str)
+        with pytest.raises(nodes.SkipNode):
+            katex_math.visit_inline(page, nodes.math(latex, latex))
+        assert BeautifulSoup("".join(page.body), "html.parser").span["class"] == (
+            ["math", "short"] if short else ["math"]
+        )
+
     def test_inline_and_block(self):
         def page():
             return SimpleNamespace(
