@@ -275,7 +275,7 @@ def test_what_the_scores_learned():
 def test_other_rates_do_not_help_the_additive_score():
     """Seeds that chose nothing; the ends of the range and between."""
     found = retrieval.at_rates("additive", (0.002, 0.005, 0.01, 0.05, 0.1), seeds=(10, 11))
-    says(NAME, "no learning rate from 0.002 to 0.1 brought its mean above 0.25")
+    says(NAME, "none of five other learning rates, from 0.002 to 0.1, brought its mean above 0.25")
     assert found.mean(1).max() < 0.25
 
 

@@ -208,7 +208,7 @@ def _words():
 
 def test_three_cases_of_decay():
     falling = figures.all_ones(128, 4096)
-    says(NAME, f"from 1 to {falling[128]:.2f} at distance 128 and to {falling[1024]:.2f} at 1,024")
+    says(NAME, f"falls to {falling[128]:.2f} at distance 128 and to {falling[1024]:.2f} at 1,024")
     says(NAME, f"it rises in {upwards():.1f} % of all steps")
     assert falling[0] == pytest.approx(1)
     q, k = figures.random_pairs(128, 300)
@@ -398,7 +398,7 @@ def test_yarn_in_the_small_models():
     seeds = {name: torch.tensor(record["scalings"]["8"][name]) for name in ("unscaled", "yarn")}
     each = (seeds["yarn"] > seeds["unscaled"]).all(0).tolist()
     assert each[: record["lengths"].index(128)] == [True] * 7  # in every seed up to word 112
-    says(NAME, "than RoPE as trained up to word 112")
+    says(NAME, "than RoPE as trained, in all three seeds as far as word 112")
     assert worse["2"] == [words <= 48 for words in record["lengths"]]
     runs = json.loads((ROOT / "experiments/records/rotary_scaling.json").read_text("utf-8"))["runs"]
     yarn, plain = (  # all digits: those of the package are rounded already
@@ -407,7 +407,8 @@ def test_yarn_in_the_small_models():
         )
         for name in ("yarn", "unscaled")
     )
-    says(NAME, f"{yarn:.2f} instead of {plain:.2f} nats in words 17 to 32")
+    says(NAME, f"In words 17 to 32, which training had seen, it is {yarn:.2f} nats above the floor "
+         f"instead of {plain:.2f}.")  # fmt: skip
 
 
 def test_what_the_recall_table_can_say():

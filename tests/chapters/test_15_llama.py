@@ -159,7 +159,7 @@ def test_how_far_the_llama_is_from_its_floor():
     says(
         NAME,
         f"On a larger test of {record.held_out_rows:,} stories our LLaMA has a loss of "
-        f"{record.loss:.3f} where the floor is {record.floor:.3f}.",
+        f"{record.loss:.4f} where the floor is {record.floor:.4f}.",
         f"It ends **{above:.3f} nats above the floor**, which leaves a word "
         f"{100 * math.exp(-above):.1f} % of its true probability.",
         f"A reader who knew this rule would reach {record.floor_rule:.3f}.",

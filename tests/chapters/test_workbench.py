@@ -110,8 +110,9 @@ def test_what_the_variants_say():
     bare, added = base - mean("no norm"), mean("sinusoids") - base
     says(PAGE, f"trained for {variants()[1]} steps",
          f"ALiBi ends {nearer:.2f} nats nearer to the floor than the baseline's rotary positions",
-         f"Without positions the model ends {farther:.2f} nats farther away, and with sinusoids "
-         f"added {added:.2f}", f"Without any norm it ends {bare:.2f} nats nearer",
+         f"Without positions the model ends {farther:.2f} nats farther from the floor than the "
+         f"baseline, and with sinusoids in place of rotary positions {added:.2f}",
+         f"Without any norm it ends {bare:.2f} nats nearer",
          f"have {parameters:,} parameters and end {mean('four experts'):.2f} nats above the "
          "floor")  # fmt: skip
     beyond = {"ALiBi", "no positions", "no norm", "sinusoids"}

@@ -94,7 +94,7 @@ export const WORDS = {
   unmeasured: "These parts have not been trained here: how well they learn is not known. ",
   cheats: "With this mask a word sees words that it should guess, so its loss would say nothing. ",
   bound: (steps) => `All variants: ${steps} steps, each at the learning rate best for two other seeds. `
-    + "The floor is the loss of a guesser who knows the true chance of every word: none can end below it. "
+    + "The floor is the loss of a guesser who knows the true chance of every word. "
     + "Longer runs may rank them otherwise.",
   say: (s, counts, ops, cache) => `${several(s.n_layers, "layer")} of ${whole(s.d_model)}: `
     + `${short(counts.total)} parameters, ${Math.round((100 * counts["feed-forward"]) / counts.total)} % `
