@@ -104,6 +104,8 @@ def test_the_slips_are_what_their_mistakes_give():
     assert question("7.3")["slips"][0][0] == pytest.approx(careless(KEYS, shrinks=True))
     assert question("7.2")["slips"][0][0] == 2048 / 500
     assert question("7.2")["slips"][2][0] == places(500, 16) - 500
+    assert question("7.2")["slips"][-1][0] == round(2048 / 500, 1)
+    assert question("7.3")["slips"][-1][0] == pytest.approx(math.exp(KEYS[0][0] - KEYS[1][0]))
 
 
 def test_the_bug_is_not_seen_where_the_largest_comes_first():

@@ -1,6 +1,7 @@
 """Chapter 8: what it says of units, bends and gates is so, and its answers are computed."""
 
 import itertools
+import math
 import re
 import statistics
 
@@ -80,6 +81,8 @@ def test_the_slips_are_what_their_mistakes_give():
     both = crossing(lambda p: p["boy"] + p["girl"] > p["red"])
     assert question("8.2")["slips"][0][0] == pytest.approx(both, abs=0.1)
     assert question("8.2")["slips"][2][0] == pytest.approx(unit(SHY), abs=1)
+    six_or_more = sum(math.comb(8, heads) for heads in (6, 7, 8)) / 2**8
+    assert f"in {100 * six_or_more:.0f} % of the cases" in question("8.b")["slips"][1][1]
     one = torch.tensor(1.0, dtype=torch.float64)
     phi = torch.distributions.Normal(0.0, 1.0).cdf(one)
     wrong = [1 - phi, -phi, 0, swish(-one)]

@@ -69,6 +69,7 @@ def test_the_slips_are_what_their_mistakes_give():
     slips = [number for number, _ in question("10.3")["slips"]]
     assert slips[1:] == pytest.approx([3 / 4, math.sqrt(4 / 3)])
     assert question("10.5")["slips"][0][0] == pytest.approx(loudest(rms_norm))
+    assert question("10.5")["slips"][-1][0] == pytest.approx(9 / math.sqrt(10))
 
 
 def test_the_hand_example_of_batch_norm():

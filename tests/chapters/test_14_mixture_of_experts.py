@@ -108,6 +108,7 @@ def test_slips_are_what_they_say():
     assert slips["14.1"] == pytest.approx([SCORES.softmax(0)[0].item(), 2 / 3, other, 0.5])
     assert first + other == pytest.approx(1)
     assert slips["14.5"][2] == pytest.approx(8 * (1 - (7 / 8) ** 8))
+    assert slips["14.5"][4:] == pytest.approx([8 * (1 - (7 / 8) ** 4), 8 * (6 / 8) ** 4])
 
 
 def test_a_drawn_batch_reads_as_many_experts():

@@ -59,7 +59,8 @@ def test_slips_are_what_they_say():
     baichuan = counted("Baichuan-2")["total"]
     less = baichuan - words_of("Baichuan-2")
     tied = figures.total(replace(BUILT["Baichuan-2"], head="tied"))
-    assert slips["16.a"] == [13, round(less / 1e9, 2), round(tied / 1e9, 2)]
+    both_tables = 13 + words_of("Baichuan-2") / 1e9
+    assert slips["16.a"] == [13, *(round(n, 2) for n in (less / 1e9, both_tables, tied / 1e9))]
     assert f"{words_of('Baichuan-2') / 1e9:.2f} billion" in question("16.a")["slips"][0][1]
     assert question("16.a")["why"].startswith(f"{baichuan / 1e9:.2f} billion.")
     kinds = [figures.word(name, "activation") for name in both()]

@@ -88,7 +88,8 @@ def test_slips_are_what_they_say():
     assert slips["17.1"] == [16, 16 - known(8)]
     assert known(16) == 16
     assert Memory(pairs(), 8).known()[0] == 16, "attention"
-    assert slips["17.2"] == [64 * 64 / 128, 65, 64, 64 * 64 + 64]
+    level = (64 * 64 + 64) / 128
+    assert slips["17.2"] == [64 * 64 / 128, 2 * level, 2 * level + 1, level, 64, 64 * 64 + 64]
     assert 64 * 65 > 64 * 64 + 64 - 64 >= 64 * 64, "65 words of keys alone"
     chance = round(100 / RECORD["values"])
     assert slips["17.a"] == [round(mean("softmax", 64)), chance]

@@ -41,6 +41,7 @@ def changed(a=None, b=None):
         (changed(b=lambda a, b, c, d: a * b + d), "by the first factor"),
         (changed(b=lambda a, b, c, d: a * d + b), "the other way round"),
         (changed(b=lambda a, b, c, d: c * b), "entries differ"),
+        (lambda first, second: (first[0] + second[0],) * 2, "a, shape [3]"),
     ],
 )
 def test_a_usual_mistake_is_named(answer, said, capsys):

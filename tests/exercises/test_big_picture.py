@@ -27,12 +27,13 @@ def test_the_right_answer_is_accepted(capsys, answer):
     ("answer", "said"),
     [
         (lambda k, d: None, "returns None"),
+        (lambda k, d: 1 + k // 2 * sum(d), "That is one side alone"),
         (lambda k, d: 1 + k * sum(d), "reaches k − 1 further"),
         (lambda k, d: (k - 1) * sum(d), "The word itself counts too"),
         (lambda k, d: k * sum(d), "Windows overlap"),
         (lambda k, d: 1 + (k - 1) * len(d), "dilations are not used"),
         (lambda k, d: k ** len(d), "Many ways lead to the same word"),
-        (lambda k, d: "seven", "expected 3, got 'seven'"),
+        (lambda k, d: "seven", "expected 31, got 'seven'"),
         (lambda k, d: d[9], "raised IndexError"),
     ],
 )

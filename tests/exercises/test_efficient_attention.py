@@ -55,14 +55,32 @@ def test_a_usual_mistake_is_named(mistake, said, capsys):
     assert said in capsys.readouterr().out
 
 
+def divided(m, total, o):
+    return m, total, o / total
+
+
+def test_a_list_will_do(capsys):
+    check.one_more(lambda *given: list(right(*given)))
+    assert capsys.readouterr().out == "Exercise 7.4: right.\n"
+
+
+def test_who_has_the_total_and_the_output_right_is_not_told_that_they_are_wrong(capsys):
+    check.one_more(lambda *given: (given[3].max(), *right(*given)[1:]))
+    said = capsys.readouterr().out
+    assert "m, after" in said
+    assert "shrunk" not in said
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
         (lambda *given: None, "returns None"),
         (lambda m, total, o, scores, values: m, "return three things"),
-        (lambda m, *rest: (m, m, m), "differ"),
+        (lambda m, *rest: (m, m, m), "expected"),
         (lambda m, total, o, scores, values: (m.item(), total, o), "expected a torch.Tensor"),
-        (lambda m, total, o, scores, values: (m, total, o[:1]), "entries differ"),
+        (lambda m, total, o, scores, values: (m, total, o[:1]), "expected"),
+        (lambda *given: list(slip()(*given)[:2]), "Please return three things"),
+        (lambda *given: divided(*slip()(*given)), "That is o / total"),
         (lambda m: m, "TypeError"),
     ],
 )

@@ -34,7 +34,9 @@ def with_options(**options):
     [
         (lambda *given: None, "returns None"),
         (lambda *given: torch.tensor([1]), "expected a list"),
-        (lambda *given: [1.5], "expected a list"),
+        (lambda *given: [1.5], "yours contains a float"),
+        (lambda *given: [torch.tensor(3)], "contains a Tensor. int(…) makes a whole number of it"),
+        (lambda *given: [decoded(*given)], "contains a list"),
         (lambda *given: [given[2], *decoded(*given)], "Leave out the start sign"),
         (lambda *given: [*decoded(*given), given[3]], "Leave out the end sign"),
         (with_options(stops=False), "Stop at the end sign"),

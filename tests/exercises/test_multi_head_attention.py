@@ -57,6 +57,15 @@ def test_a_usual_mistake_is_named(slip, said, capsys):
     assert said in capsys.readouterr().out
 
 
+def test_heads_that_are_not_turned_attend_to_each_other(capsys):
+    def answer(X, Wq, Wk, Wv, Wo, n_heads):
+        q, k, v = ((X @ W).unflatten(-1, (n_heads, -1)) for W in (Wq, Wk, Wv))
+        return ((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v).flatten(1) @ Wo
+
+    check.my_multi_head(answer)
+    assert "the heads of one token attend to each other" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

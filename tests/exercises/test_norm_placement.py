@@ -47,6 +47,16 @@ def test_an_x_without_a_mean_is_asked_for(capsys):
     assert "Not every norm takes the mean away" in capsys.readouterr().out
 
 
+def test_who_looks_at_what_goes_in_is_sent_to_what_comes_out(capsys):
+    def by_input(connection, d_model):
+        seen, x = [], 5 + 3 * torch.arange(d_model, dtype=torch.float64)[None]
+        connection(x, lambda inner: seen.append(inner) or torch.zeros_like(inner))
+        return torch.equal(seen[0], x)
+
+    check.normalises_stream(by_input)
+    assert "look at what comes out, not at what goes in" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

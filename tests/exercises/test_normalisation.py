@@ -67,6 +67,15 @@ def test_a_usual_mistake_is_named(mistake, said, capsys):
     assert said in capsys.readouterr().out
 
 
+def test_the_axis_of_the_texts_is_known_for_what_it_is(capsys):
+    def answer(x, gain, shift, eps):
+        y = (x - x.mean(0)) / (x.var(0, correction=0) + eps).sqrt()
+        return gain * y + shift
+
+    check.my_layer_norm(answer)
+    assert "means of columns, as in BatchNorm" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

@@ -50,6 +50,18 @@ def test_a_usual_mistake_is_named(slip, said, capsys):
     assert said in capsys.readouterr().out
 
 
+def test_the_bug_of_the_exercise_before_is_known(capsys):
+    def answer(x, positions, base):
+        K = x.shape[-1]
+        speeds = base ** (-2 * torch.arange(K // 2) / K)
+        angles = positions[:, None] * speeds.repeat_interleave(2)
+        partner = torch.cat((-x[:, K // 2 :], x[:, : K // 2]), dim=-1)
+        return x * angles.cos() + partner * angles.sin()
+
+    check.my_rotary(answer)
+    assert "laid out for neighbours, as in exercise 12.3" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

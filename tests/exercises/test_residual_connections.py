@@ -35,6 +35,14 @@ def streams(x, sublayers):
     return list(torch.stack(by_stream(x, sublayers)).cumsum(0))
 
 
+def written_into(x, sublayers):
+    parts, stream = [x], x
+    for f in sublayers:
+        parts.append(f(stream))
+        stream += parts[-1]
+    return parts
+
+
 def chain(x, sublayers):
     parts = [x]
     for f in sublayers:
@@ -45,13 +53,14 @@ def chain(x, sublayers):
 @pytest.mark.parametrize(
     ("mistake", "said"),
     [
-        (streams, "the streams behind each layer"),
+        (streams, "the streams after each layer"),
         (lambda x, sublayers: [x, *(f(x) for f in sublayers)], "reads the stream"),
         (chain, "without skips"),
         (lambda x, sublayers: by_stream(x, sublayers)[1:], "The input itself is missing"),
-        (lambda x, sublayers: sum(by_stream(x, sublayers)), "the shape"),
+        (lambda x, sublayers: sum(by_stream(x, sublayers)), "Expected a list of 2 tensors"),
+        (written_into, "+= writes into it"),
         (lambda x, sublayers: None, "returns None"),
-        (lambda x, sublayers: "x", "a list of 2 tensors"),
+        (lambda x, sublayers: "x", "Expected a list of 2 tensors"),
         (lambda x, sublayers: [], "a list of 2 tensors"),
         (lambda x, sublayers: [x, x[..., :1]], "a list of 2 tensors"),
         (lambda x: [x], "TypeError"),

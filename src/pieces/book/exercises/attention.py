@@ -3,10 +3,33 @@
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from pieces.attention import masked_softmax
-from pieces.book.exercises.verdict import attempt, compare, say
+from pieces.book.exercises.verdict import attempt, compare, diagnosis, say
 from pieces.scores import scaled_dot
+
+
+def _slips(query: Tensor, keys: Tensor, values: Tensor) -> dict[str, Tensor]:
+    """Return what well-known mistakes would give, by a hint that helps."""
+    query, keys, values = query.double(), keys.double(), values.double()
+    raw, K, S = keys @ query, len(query), len(keys)
+    scores = raw / K**0.5
+    weights = scores.softmax(0)
+    return {
+        "Did you divide the scores by the root of K?": raw.softmax(0) @ values,
+        "You divide by K; it should be its root.": (raw / K).softmax(0) @ values,
+        "The root is of K, the size of a key, not of S, the number of keys.": (
+            (raw / S**0.5).softmax(0) @ values
+        ),
+        "You mix by the scores; a softmax must turn them into weights first.": scores @ values,
+        "Divide by the sum of the powers, and mind large scores.": scores.exp() @ values,
+        "Divide by the sum of the powers: the weights must add up to 1.": (
+            (scores - scores.max()).exp() @ values
+        ),
+        "You mix the keys; mix the values.": weights @ keys,
+        "These are the weights; the output is their product with the values.": weights,
+    }
 
 
 def one_query(function: Callable[..., torch.Tensor]) -> None:
@@ -35,5 +58,5 @@ def one_query(function: Callable[..., torch.Tensor]) -> None:
         weights = masked_softmax(scaled_dot(query[None], keys))
         complaint = complaint or compare(result, (weights @ values)[0], case)
         if complaint:
-            return say("3.4", complaint)
+            return say("3.4", complaint + diagnosis(result, _slips(query, keys, values)))
     return say("3.4", "")

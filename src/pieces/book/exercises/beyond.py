@@ -45,7 +45,7 @@ def slips(first: Stretch, second: Stretch) -> tuple[dict[str, Tensor], dict[str,
 
 def my_join(function: Callable[[Stretch, Stretch], Stretch]) -> None:
     """Check `f(first, second)`: two stretches of a scan, (a, b) each, in one."""
-    for seed, sizes in enumerate(((), (3,), (2, 3))):
+    for seed, sizes in enumerate(((3,), (2, 3), ())):
         first, second = stretches(seed, sizes)
         result, complaint = attempt(function, first, second)
         if complaint:

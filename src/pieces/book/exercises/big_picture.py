@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from pieces.book.exercises.verdict import attempt, say
 
 CASES = (
+    (3, (1, 2, 4, 8)),
     (3, (1,)),
     (3, (1, 1, 1)),
     (5, (1, 1)),
-    (3, (1, 2, 4, 8)),
     (7, ()),
     (1, (1, 5)),
     (4, (3, 1)),
@@ -19,6 +19,7 @@ def _slips(kernel: int, dilations: Sequence[int]) -> dict[int, str]:
     """What well-known mistakes would give."""
     total, layers = sum(dilations), len(dilations)
     return {
+        1 + kernel // 2 * total: "That is one side alone: a window reaches to both.",
         1 + kernel * total: "A window of k words reaches k − 1 further, not k.",
         (kernel - 1) * total: "The word itself counts too.",
         kernel * total: "Windows overlap: each layer adds k − 1 words, not k.",

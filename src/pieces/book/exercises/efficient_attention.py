@@ -51,8 +51,8 @@ def one_more(function: Callable[..., Kept]) -> None:
             old = _kept(scores[:before], values[:before])
             given = (*(x.clone() for x in old), scores[before:].clone(), values[before:].clone())
             result, complaint = attempt(function, *given)
-            if not complaint and not (isinstance(result, tuple) and len(result) == 3):
-                complaint = "return three things: the new m, the new total and the new o."
+            if not complaint and not (isinstance(result, (tuple, list)) and len(result) == 3):
+                complaint = "Please return three things: the new m, the new total and the new o."
             if complaint:
                 return say("7.4", complaint)
             right = _kept(scores, values)
@@ -60,15 +60,18 @@ def one_more(function: Callable[..., Kept]) -> None:
                 where = f"{name}, after {before} keys and a tile of {tile}"
                 complaint = complaint or compare(got, wanted, where)
             if complaint:
-                return say(
-                    "7.4", complaint + _diagnosed(result, old, scores[before:], values[before:])
-                )
+                slips = _slips(old, scores[before:], values[before:])
+                return say("7.4", complaint + _diagnosed(result, right, slips))
     return say("7.4", "")
 
 
-def _diagnosed(result: tuple, old: Kept, scores: Tensor, values: Tensor) -> str:
+def _diagnosed(result: tuple, right: Kept, slips: dict[str, Tensor]) -> str:
     """Name the mistake whose finished output this is, or nothing."""
     tensors = all(isinstance(x, Tensor) for x in result)
-    if not tensors or result[2].shape != old[2].shape:
+    if not tensors or result[2].shape != right[2].shape:
         return ""
-    return diagnosis(result[2] / result[1], _slips(old, scores, values))
+    finished = right[2] / right[1]
+    if torch.allclose(result[2].double(), finished, atol=1e-6):
+        return " That is o / total. Leave o undivided: the next tile goes on from it."
+    slips = {words: wrong for words, wrong in slips.items() if not torch.allclose(wrong, finished)}
+    return diagnosis(result[2] / result[1], slips)

@@ -71,9 +71,12 @@ def translate(function: Callable[..., list[int]]) -> None:
 
 def _compare(result: Any, expected: list[int], text: str, longest: int) -> str:
     """Say how a list of ids differs from the right one, or "" where it does not."""
-    whole = isinstance(result, list) and all(type(one) is int for one in result)
-    if not whole:
+    if not isinstance(result, list):
         return f"{text}: expected a list of whole numbers, got {type(result).__name__}."
+    strange = next((type(one).__name__ for one in result if type(one) is not int), "")
+    if strange:
+        remedy = " int(…) makes a whole number of it." if strange == "Tensor" else ""
+        return f"{text}: expected a list of whole numbers; yours contains a {strange}.{remedy}"
     if result == expected:
         return ""
     said, meant = (_words(ids) for ids in (result, expected))

@@ -35,7 +35,7 @@ def _hint(result: Any, word: str, merges: list[tuple[str, str]], right: list[str
     if not isinstance(result, list):
         return f" A list of pieces is asked for, not {type(result).__name__}."
     if result and result[-1] != " " and "".join(map(str, result)) == word:
-        return " The space that ends the word is a sign as well: begin with [*word, ' ']."
+        return " The space that ends the word is a character as well: begin with [*word, ' ']."
     if result == [*word, " "]:
         return " Nothing has been merged."
     if result == _replaced(word, merges, -1, once=False):
@@ -55,7 +55,8 @@ def my_cut(function: Callable[[str, list[tuple[str, str]]], list[str]]) -> None:
             result, complaint = attempt(function, word, list(merges))
             right = _pieces(word, merges)
             if not complaint and result != right:
-                complaint = f"{word!r} after {len(merges)} merges: got {result!r:.60}."
+                times = "1 merge" if len(merges) == 1 else f"{len(merges)} merges"
+                complaint = f"{word!r} after {times}: got {result!r:.60}."
                 complaint += _hint(result, word, merges, right)
             if complaint:
                 return say("2.4", complaint)

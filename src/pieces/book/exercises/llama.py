@@ -31,8 +31,8 @@ def _slips(c: LlamaConfig, parts: dict[str, int]) -> dict[str, int]:
     K = c.head_dim or D // H
     return {
         "The head is missing: it is a table as large as the embedding.": total - parts["head"],
-        "The last norm is missing, the one behind the stack.": total - D,
-        "Each block has two norms, and one stands behind the stack.": total - L * D,
+        "The last norm is missing, the one after the stack.": total - D,
+        "Each block has two norms, and one more comes after the stack.": total - L * D,
         "All norms are missing.": total - parts["norms"],
         "A gated network has three matrices, not two.": total - L * D * c.d_ff,
         "A tied head is the embedding itself: count it once.": total + c.vocab_size * D * c.tied,

@@ -39,6 +39,7 @@ def _slips(X: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor, Wo: Tensor, H: int) ->
     unscaled, _ = attention(q * q.shape[-1] ** 0.5, k, v)
     by_tokens = (Y.reshape(1, H, T, -1) for Y in (Q, K, V))
     mixed, _ = attention(*by_tokens)
+    within, _ = attention(*(Y.unflatten(-1, (H, -1))[None] for Y in (Q, K, V)))
     return {
         "These are the heads side by side; the output projection is missing.": side_by_side(right),
         "Turn the axes back before you merge: reshape alone mixes the tokens.": right.reshape(T, -1)
@@ -49,6 +50,8 @@ def _slips(X: Tensor, Wq: Tensor, Wk: Tensor, Wv: Tensor, Wo: Tensor, H: int) ->
         "Cut the columns, not the tokens: [T, HK] to [T, H, K], then turn the first two axes.": (
             side_by_side(mixed) @ Wo
         ),
+        "Turn [T, H, K] to [H, T, K] before you attend: here the heads of one token attend to "
+        "each other.": within[0].flatten(1) @ Wo,
     }
 
 

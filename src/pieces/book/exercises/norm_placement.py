@@ -71,7 +71,14 @@ def _complaint(answers: list[tuple[str, bool, bool]]) -> str:
     if said == {False}:
         return f"{why} Is your x one that a norm would change, and do you compare with x?"
     if all(one == right for _, one, right in answers[:4]):
-        return f"{why} Not every norm takes the mean away: choose an x that is not centred."
+        if answer:
+            return (
+                f"{why} Nothing is normalised there: look at what comes out, not at what goes in."
+            )
+        return (
+            f"{why} Not every norm takes the mean away, and RMSNorm leaves an x of size 1 alone: "
+            "choose a larger x, and compare with x itself."
+        )
     if len(wrong) * 2 > len(answers):
         return f"{why} The other way round: a stream that is left alone comes back as x."
     return why

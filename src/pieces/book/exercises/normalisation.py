@@ -8,7 +8,7 @@ from torch import Tensor
 from pieces.book.exercises.verdict import attempt, compare, diagnosis, say
 from pieces.norms import layer_norm, rms_norm
 
-SHAPES = ((2, 3, 5), (4, 8), (1, 6, 4), (3, 2))  # the last axis holds the features
+SHAPES = ((4, 8), (2, 3, 5), (1, 6, 4), (3, 2))  # the last axis holds the features
 EPS = 0.1  # large, so that a misplaced one is seen
 
 

@@ -39,6 +39,9 @@ def _slips(x: Tensor, positions: Tensor, base: float) -> dict[str, Tensor]:
     rows = torch.arange(len(x))
     wide = _turned(x, positions, base)
     half = x.shape[-1] // 2
+    speeds = base ** (-2 * torch.arange(half, dtype=x.dtype) / x.shape[-1])
+    mixed = positions[:, None] * speeds.repeat_interleave(2)
+    partner = torch.cat((-x[:, half:], x[:, :half]), dim=-1)
     swapped = torch.cat((wide[:, :half], _sum(x, positions, base)), dim=-1)
     return {
         "That turns neighbours, 2n with 2n + 1: pair n with n + K/2 here.": neighbours(
@@ -48,6 +51,9 @@ def _slips(x: Tensor, positions: Tensor, base: float) -> dict[str, Tensor]:
         "Each exponent should be −2n / K; yours lack the 2.": _turned(x, positions, base, step=1.0),
         "Use the positions that are given, not the numbers of the rows.": _turned(x, rows, base),
         "The positions that are given already count from 0.": _turned(x, positions + 1, base),
+        "The angles are laid out for neighbours, as in exercise 12.3: repeat them as a whole.": (
+            x * mixed.cos() + partner * mixed.sin()
+        ),
         "One of the two signs is wrong: the length of a pair must stay.": swapped,
     }
 

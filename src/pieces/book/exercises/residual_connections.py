@@ -34,7 +34,7 @@ def _slips(x: Tensor, sublayers: list[Branch]) -> dict[str, list[Tensor]]:
     for f in sublayers:
         chain.append(f(chain[-1]))
     return {
-        "Those are the streams behind each layer; the list wants what each one wrote.": list(
+        "Those are the streams after each layer; the list wants what each one wrote.": list(
             accumulate(parts)
         ),
         "Each sublayer reads the stream: the input plus all that was written before it.": [
@@ -43,6 +43,10 @@ def _slips(x: Tensor, sublayers: list[Branch]) -> dict[str, list[Tensor]]:
         ],
         "That is a stack without skips: each sublayer reads only what the last one wrote.": chain,
         "The input itself is missing: it is the first part of the sum.": parts[1:],
+        "The input has changed: += writes into it. Write stream = stream + … instead.": [
+            torch.stack(parts).sum(0),
+            *parts[1:],
+        ],
     }
 
 
@@ -60,10 +64,10 @@ def my_stream(function: Callable[..., list[Tensor]]) -> None:
         x, sublayers = _stack(depth)
         given, complaint = attempt(function, x.clone(), list(sublayers))
         result, right = _as_one(given), torch.stack(_right(x, sublayers))
-        if not complaint and not isinstance(result, Tensor):
-            complaint = f"a list of {depth + 1} tensors of the shape of x was expected."
+        if not complaint and (not isinstance(result, Tensor) or result.shape == x.shape):
+            complaint = f"Expected a list of {depth + 1} tensors of the shape of x."
         slips = {words: torch.stack(parts) for words, parts in _slips(x, sublayers).items()}
-        complaint = complaint or compare(result, right, f"{depth} sublayers")
+        complaint = complaint or compare(result, right, f"{depth} sublayer{'s' * (depth > 1)}")
         if complaint:
             return say("9.4", complaint + diagnosis(result, slips))
     return say("9.4", "")

@@ -24,13 +24,16 @@ def compare(result: Any, expected: torch.Tensor, case: str, tolerance: float = 1
     """Say in words how `result` differs from `expected`, or "" where it does not."""
     if not isinstance(result, torch.Tensor):
         return f"{case}: expected a torch.Tensor, got {type(result).__name__}."
-    if result.dtype.is_floating_point != expected.dtype.is_floating_point:
+    floating = result.dtype.is_floating_point != expected.dtype.is_floating_point
+    if floating or (result.dtype == torch.bool) != (expected.dtype == torch.bool):
         return f"{case}: expected {expected.dtype}, got {result.dtype}."
     if tuple(result.shape) != tuple(expected.shape):
         return f"{case}: expected the shape {tuple(expected.shape)}, got {tuple(result.shape)}."
     wrong = ~torch.isclose(result.double(), expected.double(), rtol=0, atol=tolerance)
     if not wrong.any():
         return ""
+    if expected.ndim == 0:
+        return f"{case}: expected {_short(expected)}, got {_short(result)}."
     place = tuple(int(n) for n in wrong.nonzero()[0])
     count = int(wrong.sum())
     return (
