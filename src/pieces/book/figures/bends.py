@@ -56,8 +56,8 @@ def learning() -> None:
     right.set(xticks=range(3), xticklabels=NETWORKS[1:], ylabel="minus ReLU, nats")
     means = {network: statistics.fmean(above(network).values()) for network in NETWORKS}
     said = ", ".join(f"{network} {mean:.3f}" for network, mean in means.items())
-    alt = "Left: nats above the floor over 200 steps, median and range of eight seeds for each of "
-    alt += "four networks. Right: the difference from ReLU at the end, a dot for each seed. "
+    alt = "Nats above the floor over 200 steps, median and range of eight seeds for each of "
+    alt += "four networks. Beside it the difference from ReLU at the end, a dot for each seed. "
     plot.show(figure, alt=f"{alt}Means at the end: {said}.")
 
 
