@@ -86,7 +86,10 @@ def test_the_hand_example_of_batch_norm():
 def test_batch_norm_refuses_no_epsilon_and_one_token(unchecked):
     with pytest.raises(ValueError, match="one token has no variance"):
         BatchNorm(96)(torch.randn(1, 1, 96))
-    for layer, x in ((nn.BatchNorm1d(3, eps=0.0), X), (nn.BatchNorm1d(3), X[:1])):
+    refused = [(nn.BatchNorm1d(3), X[:1])]
+    if tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 10):
+        refused.append((nn.BatchNorm1d(3, eps=0.0), X))
+    for layer, x in refused:
         with pytest.raises(ValueError, match=r"eps must be positive|more than 1 value"):
             layer(x.float())
 
