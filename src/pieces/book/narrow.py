@@ -12,7 +12,7 @@ PHONE = 3.64  # inches: what the 328 px of a phone's page hold where 90 px show 
 
 
 def narrowed(figure: Figure) -> bool:
-    """Make a wider figure as wide as a phone, and say whether it was: panels in fewer columns.
+    """Make a figure that is wider than a phone as wide as one; return whether it was wider.
 
     The panels keep their order and their height; squares have room to be as high as wide. A panel
     that comes to begin a row says what its neighbour on the left said for it. A legend below the
@@ -56,7 +56,7 @@ def _set_below(legend: Legend, figure: Figure) -> None:
 
 
 def _extent(legend: Legend) -> Bbox:
-    """The place that a legend takes in its figure, in points of the screen."""
+    """Return the box that a legend takes in its figure, in pixels."""
     legend.figure.draw_without_rendering()
     return legend.get_window_extent()
 
