@@ -46,6 +46,8 @@ help: ## list the commands
 
 # The environment: again only when the pinned versions or the package's own declaration change.
 # All but torch comes by its hash; torch, and what it needs of a GPU, from the index you have named.
+# Python compiles what is asked for when it is first asked for: a third of the time would go into the
+# many files that nobody asks for.
 $(READY): requirements.lock requirements.txt pyproject.toml
 	@for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python none; do \
 	  $$python -c '$(ASK_PYTHON)' >/dev/null 2>&1 && break; \
@@ -60,8 +62,8 @@ $(READY): requirements.lock requirements.txt pyproject.toml
 	    echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }; \
 	fi
 	@echo "Installing the book's tools into .venv (some minutes, once)"
-	@$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	@$(BIN)/python -m pip install --quiet --no-compile --no-deps --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 

@@ -113,15 +113,17 @@ def _checked_function(
     if not any(p.name != "self" for p in inspect.signature(function).parameters.values()):
         return function
     plan = functools.cache(lambda: _Plan(function))  # at the first call: all names exist by then
-    tracing, compiling = torch.compiler.is_dynamo_compiling, torch.compiler.is_compiling
+    compiling = torch.compiler.is_compiling
     seam = always if isinstance(always, tuple) else ()
     if _is_ours(function.__module__):
         _bodies.add(id(inspect.unwrap(function).__code__))
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:
+        if compiling():
+            return function(*args, **options)
         trusted = _trust.inside
-        if trusted and not tracing():
+        if trusted:
             caller = sys._getframe(1)
             if caller.f_code is MODULE_CALL:  # torch's own way from module(x) to forward(x)
                 caller = sys._getframe(3)
@@ -129,7 +131,7 @@ def _checked_function(
         if trusted and not always:
             return function(*args, **options)
         given = always is True or any(options.get(name) is not None for name in seam)
-        if compiling() or (trusted and not given):
+        if trusted and not given:
             return function(*args, **options)
         asked = _asked(args, options) if trusted and seam else None
         if asked and _trust.knows(function, asked):
