@@ -244,3 +244,44 @@ def test_marks_stand_at_their_values(page):
     above = "(name) => Boolean(document.querySelector('.p-curve')"
     above += ".compareDocumentPosition(name) & Node.DOCUMENT_POSITION_FOLLOWING)"
     assert [name.evaluate(above) for name in page.locator(".p-mark-name").all()] == [True, True]
+
+
+# Whether a curve, walked along in the browser, runs through the words of the mark beside it.
+STRUCK = """() => {
+  const { x, y, width, height } = document.querySelector(".p-mark-name").getBBox();
+  return [...document.querySelectorAll(".p-curve path:not([d=''])")].some((path) => {
+    for (let at = 0; at <= path.getTotalLength(); at += 0.5) {
+      const point = path.getPointAtLength(at);
+      if (point.x > x && point.x < x + width && point.y > y + 1 && point.y < y + height - 2) return true;
+    }
+    return false;
+  });
+}"""
+
+
+@pytest.mark.parametrize(
+    ("ys", "below", "anchor"),
+    [
+        ([np.linspace(0, 10, 200)], False, "end"),
+        ([np.where(np.arange(200) < 100, 0, 6.5)], False, "start"),
+        ([np.where(np.abs(np.arange(200) - 100) < 40, 0, 6.5)], False, "middle"),
+        ([np.where(np.arange(200) < 150, 6.5, 0), np.linspace(0, 10, 200)], False, "end"),
+        ([np.linspace(3, 2, 200), np.array([6.5, np.nan] * 100)], True, "end"),
+        ([np.where(np.arange(200) < 100, 9, 5.85)], True, "start"),
+        ([np.array([2, 6.5])], False, "start"),
+    ],
+)
+def test_the_name_of_a_level_is_not_struck_through(page, ys, below, anchor):
+    mark = {"y": 6, "name": "a floor that all share", "below": below}
+    draw(page, np.linspace(0, 9, len(ys[0])), *({"y": y} for y in ys), marks=[mark])
+    assert page.locator(".p-mark-name").get_attribute("text-anchor") == anchor
+    assert not page.evaluate(STRUCK)
+
+
+def test_where_no_place_is_free_a_level_is_named_at_its_end(page):
+    mark = {"y": 6, "name": "a floor that all share"}
+    draw(page, np.arange(200), {"y": 6 + np.sin(np.linspace(0, 40, 200))}, marks=[mark])
+    assert page.locator(".p-mark-name").get_attribute("text-anchor") == "end"
+    assert page.evaluate(STRUCK)
+    page.evaluate("curves.draw({ x: [0, 1], series: [{ name: 'a', role: 'key', y: [0, 1] }] })")
+    assert page.locator(".p-mark-name").count() == 0

@@ -3,7 +3,7 @@
  * reads them.
  */
 import { format, give, h, setText } from "./dom.js";
-import { median, nearest, thread } from "./paths.js";
+import { crosses, median, nearest, thread } from "./paths.js";
 import { oncePerFrame } from "./pulse.js";
 import { makeScale, tickName, ticks } from "./scales.js";
 import { extent } from "../twin/tensor.js";
@@ -14,11 +14,23 @@ import { words } from "./words.js";
  * ghost?: Numbers}} Series */
 
 const EDGE = { left: 50, right: 14, top: 12, bottom: 38 };
-const [BESIDE, DIGIT] = [24, 6.2]; // px of the title and the air beside it, and of a figure
+// px of the title and the air beside it, of a figure, of a letter.
+const [BESIDE, DIGIT, LETTER] = [24, 6.2, 6.5];
 
 /** Where a name stands beside its line: to the right, or to the left where the right has no room. */
-const beside = (x, name, right) => (x + 5 + 6.5 * name.length > right ? { x: x - 5, "text-anchor": "end" }
-  : { x: x + 5 });
+const beside = (x, name, right) => (x + 5 + LETTER * name.length > right
+  ? { x: x - 5, "text-anchor": "end" } : { x: x + 5 });
+
+/** Where the name of a level stands: at its end, or else where no line runs through it. */
+function along(y, name, { left, right }, lines) {
+  const long = LETTER * name.length;
+  const places = [[right, right - long, "end"], [left + 5, left + 5, "start"],
+    [(left + right) / 2, (left + right - long) / 2, "middle"]];
+  const [x, , anchor] = places.find(([, from]) =>
+    !lines.some((line) => crosses(line, { left: from, right: from + long, top: y - 10, bottom: y + 3 })))
+    ?? places[0];
+  return { x, y, "text-anchor": anchor };
+}
 
 /**
  * `draw({ x, series, at, marks, high })`: `x` rises and is shared; a series has `y`, or `runs` (thin, their
@@ -104,15 +116,24 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
       ...(data.marks ?? []).map((m) => h("line", { class: "p-mark", ...(m.y === undefined
         ? { x1: px(m.x), x2: px(m.x), y1: EDGE.top, y2: bottom }
         : { x1: left, x2: right, y1: py(m.y), y2: py(m.y) }) })));
-    names.replaceChildren(...(data.marks ?? []).map((m) => h("text", { class: "p-mark-name",
+  }
+  function paintNames() {
+    if (!data.marks?.length) return void names.replaceChildren();
+    const { px, py, left } = axes;
+    const right = width - EDGE.right;
+    const lines = data.marks.every((m) => m.y === undefined) ? []
+      : data.series.flatMap((s) => [...(s.ghost ? [s.ghost] : []), ...(s.runs ?? []), middle(s)])
+        .map((y) => Array.from(y, (v, n) => [px(data.x[n]), py(v)]));
+    names.replaceChildren(...data.marks.map((m) => h("text", { class: "p-mark-name",
       ...(m.y === undefined ? { y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }
-        : { x: right, y: py(m.y) + (m.below ? 13 : -5), "text-anchor": "end" }) }, m.name)));
+        : along(py(m.y) + (m.below ? 13 : -5), m.name, { left, right }, lines)) }, m.name)));
   }
   function paint() {
     if (!data || !width) return;
     axes = measure();
     give(svg, { viewBox: `0 0 ${width} ${height}` });
     paintAxes();
+    paintNames();
     const { px, py } = axes;
     const path = (s, y, kind) => {
       const { d, alone } = thread({ x: data.x, y }, px, py);

@@ -52,6 +52,18 @@ export function thread({ x, y }, px, py) {
   return { d: parts.join(""), drawn, alone };
 }
 
+/** Whether a line through points [x, y], in order of x, runs through a box.
+ *  @param {number[][]} line @param {{left: number, right: number, top: number, bottom: number}} box */
+export function crosses(line, { left, right, top, bottom }) {
+  return line.some(([x, y], n) => {
+    const [x0, y0] = line[n - 1] ?? [x, y];
+    if (!(x >= left && x0 <= right)) return false;
+    const at = (v) => (x > x0 ? y0 + (y - y0) * (Math.min(x, Math.max(x0, v)) - x0) / (x - x0) : y);
+    const [from, to] = [at(left), at(right)];
+    return Math.max(from, to) > top && Math.min(from, to) < bottom;
+  });
+}
+
 /** The index of the number nearest to `v` in a rising list.
  *  @param {ArrayLike<number>} list @param {number} v */
 export function nearest(list, v) {
