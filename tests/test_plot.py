@@ -281,6 +281,17 @@ def test_every_drawing_is_there_with_its_words(shown):
             plot.drawing(name, " ")
 
 
+def test_the_numbers_of_an_axis_stand_in_groups_of_three():
+    drawing, axes = plot.figure(columns=2)
+    axes[0].plot([-2000, 3000], [0.25, 0.5])
+    axes[1].plot([1, 2], [10_000, 40_000])
+    drawing.draw_without_rendering()
+    texts = [[label.get_text() for label in one.get_xticklabels()] for one in axes]
+    assert {"−2,000", "0", "2,000"} <= set(texts[0])
+    assert "1.00" in texts[1]
+    assert "40,000" in [label.get_text() for label in axes[1].get_yticklabels()]
+
+
 def test_several_axes():
     drawing, axes = plot.figure(6, 3, rows=2, columns=3, sharex=True)
     assert axes.shape == (2, 3)

@@ -24,7 +24,7 @@ def test_the_text_in_full():
         "-----------  ----------  ------------\n"
         "plain              0.58             4\n"
         "uneven <b>        −1.00       363,000\n"
-        "both & none        0.00          9999"
+        "both & none        0.00         9,999"
     )
 
 
@@ -36,7 +36,7 @@ def test_the_page_holds_the_same_cells():
         row[0] for row in ROWS
     ]
     cells = [[td.text for td in row.select("td")] for row in table.tbody.select("tr")]
-    assert cells == [["0.58", "4"], ["−1.00", "363,000"], ["0.00", "9999"]]
+    assert cells == [["0.58", "4"], ["−1.00", "363,000"], ["0.00", "9,999"]]
     for row in table.select("tr"):
         assert ["number" in cell.get("class", []) for cell in row.find_all(("th", "td"))] == [
             False,

@@ -267,7 +267,7 @@ def test_likeness_and_length():
     found = disagreements()
     plain, uneven = found.unbind(-1)
     assert (plain.mean(1).diff() < 0).all()
-    says(NAME, f"in {100 * uneven[-1].mean():.0f} % of the draws at 1024 numbers")
+    says(NAME, f"in {100 * uneven[-1].mean():.0f} % of the draws at 1,024 numbers")
     assert (found.amax(1) - found.amin(1)).max() < 0.05
 
 

@@ -6,6 +6,7 @@ and its roles in the page's own variables, so that it follows the reader's theme
 
 import io
 import math
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text as Label
+from matplotlib.ticker import ScalarFormatter
 
 from pieces.book.colours import FAINT, INK, ROLE, tone
 from pieces.book.narrow import narrowed
@@ -33,7 +35,6 @@ STYLE = {
     "savefig.facecolor": "none",
     "font.family": "sans-serif",
     "font.size": 10.5,
-    "axes.titlesize": 10.5,
     "axes.labelsize": 10.5,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
@@ -57,6 +58,14 @@ STYLE = {
 }
 
 
+class _Grouped(ScalarFormatter):
+    """The numbers of an axis as the book writes them: 1,000."""
+
+    def __call__(self, x: Any, pos: int | None = None) -> str:
+        text = super().__call__(x, pos)
+        return re.sub(r"\d+", lambda digits: f"{int(digits[0]):,}", text, count=1)
+
+
 @checked
 def figure(
     width: Number = 5.4, height: Number = 2.9, *, rows: int = 1, columns: int = 1, **options
@@ -67,7 +76,11 @@ def figure(
     """
     with mpl.rc_context(STYLE):
         drawing = Figure(figsize=(width, height), layout="constrained")
-        return drawing, drawing.subplots(rows, columns, **options)
+        axes = drawing.subplots(rows, columns, **options)
+        for one in drawing.axes:
+            one.xaxis.set_major_formatter(_Grouped())
+            one.yaxis.set_major_formatter(_Grouped())
+        return drawing, axes
 
 
 @checked

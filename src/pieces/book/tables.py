@@ -10,7 +10,6 @@ from tabulate import tabulate
 
 from pieces.checks import Filled, Natural, Number, Size, checked, require
 
-GROUPED = 10_000  # from here on, three digits stand together: 363,000
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A number that came as a text: −0.25, 363,000, 3.6·10⁻¹⁵, < 0.01, 20 %, 39.5 billion.
 WRITTEN = re.compile(r"(< ?)?−?\d[\d,]*(\.\d+)?(·10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(\s?(%|million|billion))?")
@@ -118,7 +117,7 @@ def scientific(value: Number, digits: Size = 2) -> str:
 
 @checked(always=True)
 def _text(cell: Any, digits: Natural) -> str:
-    """One cell as it is read: −0.25, 363,000, ∞."""
+    """One cell as it is read: −0.25, 1,024, ∞."""
     known = isinstance(cell, str | int | float) and not isinstance(cell, bool)
     rule, remedy = "must be a text, an int or a float", "pass x.item() of a tensor"
     require(known, "cell", cell, rule, remedy, TypeError)
@@ -126,7 +125,6 @@ def _text(cell: Any, digits: Natural) -> str:
         return cell
     if math.isnan(cell):
         return "not a number"
-    grouped = "," if abs(cell) >= GROUPED else ""
     # z: no −0.00, which would differ between machines.
-    text = f"{cell:{grouped}}" if isinstance(cell, int) else f"{cell:z{grouped}.{digits}f}"
+    text = f"{cell:,}" if isinstance(cell, int) else f"{cell:z,.{digits}f}"
     return text.replace("-", "−").replace("inf", "∞")

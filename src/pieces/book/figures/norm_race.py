@@ -85,7 +85,7 @@ def grid(layers: int = 12, steps: int = 160) -> Table:
     )
     gaps = any("–" in row for row in rows)
     caption += f"columns: steps of warm-up{'; –: not tried' if gaps else ''}."
-    return table(rows, ["rate", *map(str, warmups)], caption=caption)
+    return table(rows, ["rate", *warmups], caption=caption)
 
 
 def first_below(run: dict[str, Any], nats: float = 1.0) -> int | None:

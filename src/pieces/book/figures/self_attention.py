@@ -39,7 +39,7 @@ def likeness_or_length(sizes: Sequence[int] = (2, 4, 16, 64, 256, 1024), seeds: 
         ax.plot(sizes, shares.mean(1), style, marker="o", markersize=4, label=label, **look)
         ax.fill_between(sizes, shares.amin(1), shares.amax(1), alpha=0.15, linewidth=0, **look)
     ax.set_xscale("log", base=2)
-    ax.set_xticks(sizes, [str(D) for D in sizes])
+    ax.set_xticks(sizes, [f"{D:,}" for D in sizes])
     ax.minorticks_off()
     ax.set(xlabel="numbers in a vector", ylabel="share of draws", ylim=(0, 0.62))
     ax.legend()
