@@ -10,7 +10,7 @@ FIRST: tuple[Row, ...] = (
         "GPT-3",
         Source(
             "d_ff max_seq_len vocab_size",
-            "Brown et al. 2020, 2.1: d_ff = 4 d_model, 2048 tokens; the BPE of GPT-2, 50,257",
+            "Brown et al. 2020, 2.1: d_ff = 4 d_model, 2,048 tokens; the BPE of GPT-2, 50,257",
             "brown2020language",
         ),
         Source("feed_forward biases", f"Brown et al. 2020, 2.1: {GPT2}", "brown2020language"),

@@ -203,7 +203,7 @@ def norm_placement(root, s):
         wanted |= {"learning rate": [f"{s['lr']:g}"], "layers": [str(s["layers"])]}
         wanted |= {"warm-up": [f"{s['warmup']} steps" if s["warmup"] else "none"]}
     else:
-        wanted |= {"layers": [str(s["depth"])]}
+        wanted |= {"layers": [f"{s['depth']:,}"]}
         wanted |= {"first weights": [STARTS[s["start"]]]}
     right(drawn["pressed"] == wanted, f"{drawn['pressed']} are pressed, not {wanted}")
     right(drawn["film"] == [f"step {s['step']}"] * racing, f"the player says {drawn['film']}")

@@ -123,7 +123,7 @@ class TestLayers:
             page.get_by_role("button", name="Layer by layer").click()
             assert state(page, widget)["view"] == "layers"
             for depth in (6, 12, 24, 100, 300, 1000, 48):
-                page.get_by_role("button", name=str(depth), exact=True).click()
+                page.get_by_role("button", name=f"{depth:,}", exact=True).click()
                 assert state(page, widget)["depth"] == depth
                 check(page, widget)
             for start in ("all scaled by β", "all plain", "each its own"):

@@ -4,6 +4,7 @@ import { choice, count, format, frame, ghost, guard, h, limits, live, report, se
 import { block } from "./norm_blocks.js";
 import { median } from "../kit/paths.js";
 import { player } from "../kit/player.js";
+import { tickName } from "../kit/scales.js";
 import { tabs } from "../kit/tabs.js";
 
 const ROLES = { post: "score", pre: "query", sandwich: "key", deep: "output" };
@@ -73,7 +74,8 @@ function render({ model, el }) {
     h("span", {}, WORDS.settings[trait]),
     tabs(view, model, trait, { label: WORDS.settings[trait], options }).box);
   const named = (trait) => limits(model, trait).options.map((value) =>
-    [value, ({ warmup: WORDS.warmup, start: WORDS.start }[trait] ?? {})[value] ?? String(value)]);
+    [value, ({ warmup: WORDS.warmup, start: WORDS.start }[trait] ?? {})[value]
+      ?? (Number.isInteger(value) ? tickName(value) : String(value))]);
   const settings = (...traits) => h("div", { class: "p-settings" },
     ...traits.map((trait) => setting(trait, named(trait))));
   const [ruling, looking] = [settings("lr", "warmup", "layers"), settings("depth", "start")];
