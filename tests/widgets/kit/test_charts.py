@@ -278,6 +278,38 @@ def test_the_name_of_a_level_is_not_struck_through(page, ys, below, anchor):
     assert not page.evaluate(STRUCK)
 
 
+HALF = np.arange(200) < 100
+
+
+@pytest.mark.parametrize(
+    ("y", "at", "anchor", "high"),
+    [
+        (np.zeros(200), 5, "start", True),
+        (np.zeros(200), 8, "end", True),  # on the right it would leave the picture
+        (np.where(HALF, 0, 10), 4.4, "end", True),
+        (np.where(HALF, 10, 0), 4, "end", False),  # crossed above on both sides
+        (np.zeros(200), 1, "start", True),  # on the left it would leave the picture
+    ],
+)
+def test_the_name_of_an_upright_line_is_not_struck_through(page, y, at, anchor, high):
+    low = [0, 10] + [5] * 198  # the axis has the same ends in each case
+    y = np.where(np.arange(200) < 2, low, y)
+    mark = {"x": at, "name": "you are here, now"}
+    draw(page, np.linspace(0, 9, 200), {"y": y}, marks=[mark])
+    name = page.locator(".p-mark-name")
+    assert name.get_attribute("text-anchor") == anchor
+    assert (float(name.get_attribute("y")) < 100) is high
+    assert not page.evaluate(STRUCK)
+
+
+def test_the_names_of_two_marks_lie_apart(page):
+    marks = [{"x": 5, "name": "you are here"}, {"x": 5.4, "name": "you were here"}]
+    draw(page, np.linspace(0, 9, 50), {"y": np.linspace(4, 5, 50)}, marks=marks)
+    one, other = (name.bounding_box() for name in page.locator(".p-mark-name").all())
+    beside = one["x"] + one["width"] < other["x"] or other["x"] + other["width"] < one["x"]
+    assert beside or abs(one["y"] - other["y"]) > one["height"]
+
+
 def test_where_no_place_is_free_a_level_is_named_at_its_end(page):
     mark = {"y": 6, "name": "a floor that all share"}
     draw(page, np.arange(200), {"y": 6 + np.sin(np.linspace(0, 40, 200))}, marks=[mark])

@@ -17,19 +17,32 @@ const EDGE = { left: 50, right: 14, top: 12, bottom: 38 };
 // px of the title and the air beside it, of a figure, of a letter.
 const [BESIDE, DIGIT, LETTER] = [24, 6.2, 6.5];
 
-/** Where a name stands beside its line: to the right, or to the left where the right has no room. */
-const beside = (x, name, right) => (x + 5 + LETTER * name.length > right
-  ? { x: x - 5, "text-anchor": "end" } : { x: x + 5 });
-
-/** Where the name of a level stands: at its end, or else where no line runs through it. */
-function along(y, name, { left, right }, lines) {
+/** Of some places for a name { x, y, anchor } the first that no line runs through and no other name has
+ *  taken, or the first of all. */
+function free(places, name, lines, taken) {
   const long = LETTER * name.length;
-  const places = [[right, right - long, "end"], [left + 5, left + 5, "start"],
-    [(left + right) / 2, (left + right - long) / 2, "middle"]];
-  const [x, , anchor] = places.find(([, from]) =>
-    !lines.some((line) => crosses(line, { left: from, right: from + long, top: y - 10, bottom: y + 3 })))
-    ?? places[0];
-  return { x, y, "text-anchor": anchor };
+  const box = ({ x, y, anchor }) => {
+    const left = x - long * { start: 0, middle: 0.5, end: 1 }[anchor];
+    return { left, right: left + long, top: y - 10, bottom: y + 3 };
+  };
+  const apart = (a, b) => a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top;
+  const place = places.find((one) => !lines.some((line) => crosses(line, box(one)))
+    && taken.every((other) => apart(other, box(one)))) ?? places[0];
+  taken.push(box(place));
+  return { x: place.x, y: place.y, "text-anchor": place.anchor };
+}
+
+/** Where the name of a level may stand: at its end, at its beginning, in its middle. */
+const along = (y, { left, right }) => [{ x: right, anchor: "end" }, { x: left + 5, anchor: "start" },
+  { x: (left + right) / 2, anchor: "middle" }].map((place) => ({ ...place, y }));
+
+/** Where the name of an upright line may stand: on each side that has the room, at its top and its foot. */
+function beside(x, name, { left, right, top, bottom }) {
+  const long = 5 + LETTER * name.length;
+  const sides = [{ x: x + 5, anchor: "start" }, { x: x - 5, anchor: "end" }];
+  const roomy = sides.filter((_, n) => (n ? x - long >= left : x + long <= right));
+  return [top + 9, bottom - 6].flatMap((y) => (roomy.length ? roomy : sides.slice(1))
+    .map((place) => ({ ...place, y })));
 }
 
 /**
@@ -118,15 +131,16 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
         : { x1: left, x2: right, y1: py(m.y), y2: py(m.y) }) })));
   }
   function paintNames() {
-    if (!data.marks?.length) return void names.replaceChildren();
     const { px, py, left } = axes;
-    const right = width - EDGE.right;
-    const lines = data.marks.every((m) => m.y === undefined) ? []
+    const room = { left, right: width - EDGE.right, top: EDGE.top, bottom: height - EDGE.bottom };
+    const lines = !data.marks?.length ? []
       : data.series.flatMap((s) => [...(s.ghost ? [s.ghost] : []), ...(s.runs ?? []), middle(s)])
         .map((y) => Array.from(y, (v, n) => [px(data.x[n]), py(v)]));
-    names.replaceChildren(...data.marks.map((m) => h("text", { class: "p-mark-name",
-      ...(m.y === undefined ? { y: EDGE.top + 9, ...beside(px(m.x), m.name, right) }
-        : along(py(m.y) + (m.below ? 13 : -5), m.name, { left, right }, lines)) }, m.name)));
+    const places = (m) => (m.y === undefined ? beside(px(m.x), m.name, room)
+      : along(py(m.y) + (m.below ? 13 : -5), room));
+    const taken = [];
+    names.replaceChildren(...(data.marks ?? []).map((m) =>
+      h("text", { class: "p-mark-name", ...free(places(m), m.name, lines, taken) }, m.name)));
   }
   function paint() {
     if (!data || !width) return;
