@@ -3,7 +3,8 @@
  * reads them.
  */
 import { format, give, h, setText } from "./dom.js";
-import { crosses, median, nearest, thread } from "./paths.js";
+import { placed } from "./marks.js";
+import { median, nearest, thread } from "./paths.js";
 import { oncePerFrame } from "./pulse.js";
 import { makeScale, tickName, ticks } from "./scales.js";
 import { extent } from "../twin/tensor.js";
@@ -14,36 +15,7 @@ import { words } from "./words.js";
  * ghost?: Numbers}} Series */
 
 const EDGE = { left: 50, right: 14, top: 12, bottom: 38 };
-// px of the title and the air beside it, of a figure, of a letter.
-const [BESIDE, DIGIT, LETTER] = [24, 6.2, 6.5];
-
-/** Of some places for a name { x, y, anchor } the first that no line runs through and no other name has
- *  taken, or the first of all. */
-function free(places, name, lines, taken) {
-  const long = LETTER * name.length;
-  const box = ({ x, y, anchor }) => {
-    const left = x - long * { start: 0, middle: 0.5, end: 1 }[anchor];
-    return { left, right: left + long, top: y - 10, bottom: y + 3 };
-  };
-  const apart = (a, b) => a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top;
-  const place = places.find((one) => !lines.some((line) => crosses(line, box(one)))
-    && taken.every((other) => apart(other, box(one)))) ?? places[0];
-  taken.push(box(place));
-  return { x: place.x, y: place.y, "text-anchor": place.anchor };
-}
-
-/** Where the name of a level may stand: at its end, at its beginning, in its middle. */
-const along = (y, { left, right }) => [{ x: right, anchor: "end" }, { x: left + 5, anchor: "start" },
-  { x: (left + right) / 2, anchor: "middle" }].map((place) => ({ ...place, y }));
-
-/** Where the name of an upright line may stand: on each side that has the room, at its top and its foot. */
-function beside(x, name, { left, right, top, bottom }) {
-  const long = 5 + LETTER * name.length;
-  const sides = [{ x: x + 5, anchor: "start" }, { x: x - 5, anchor: "end" }];
-  const roomy = sides.filter((_, n) => (n ? x - long >= left : x + long <= right));
-  return [top + 9, bottom - 6].flatMap((y) => (roomy.length ? roomy : sides.slice(1))
-    .map((place) => ({ ...place, y })));
-}
+const [BESIDE, DIGIT] = [24, 6.2]; // px of the title and the air beside it, and of a figure
 
 /**
  * `draw({ x, series, at, marks, high })`: `x` rises and is shared; a series has `y`, or `runs` (thin, their
@@ -132,15 +104,15 @@ export function chart(frame, { caption, xTitle, yTitle, logX = false, logY = fal
   }
   function paintNames() {
     const { px, py, left } = axes;
+    const { marks = [] } = data;
     const room = { left, right: width - EDGE.right, top: EDGE.top, bottom: height - EDGE.bottom };
-    const lines = !data.marks?.length ? []
-      : data.series.flatMap((s) => [...(s.ghost ? [s.ghost] : []), ...(s.runs ?? []), middle(s)])
-        .map((y) => Array.from(y, (v, n) => [px(data.x[n]), py(v)]));
-    const places = (m) => (m.y === undefined ? beside(px(m.x), m.name, room)
-      : along(py(m.y) + (m.below ? 13 : -5), room));
-    const taken = [];
-    names.replaceChildren(...(data.marks ?? []).map((m) =>
-      h("text", { class: "p-mark-name", ...free(places(m), m.name, lines, taken) }, m.name)));
+    const drawn = ({ ghost, runs = [], ...s }) => [...(ghost ? [ghost] : []), ...runs, middle(s)];
+    const lines = marks.length ? data.series.flatMap(drawn)
+      .map((y) => Array.from(y, (v, n) => [px(data.x[n]), py(v)])) : [];
+    const at = (m) => (m.y === undefined ? { x: px(m.x) } : { y: py(m.y), below: m.below });
+    const places = placed(marks.map((m) => ({ name: m.name, ...at(m) })), room, lines);
+    names.replaceChildren(...marks.map(({ name }, n) =>
+      h("text", { class: "p-mark-name", ...places[n] }, name)));
   }
   function paint() {
     if (!data || !width) return;
