@@ -76,8 +76,9 @@ def table(
     """Make a table of results; put it last in a cell, or hand it to ``display``.
 
     A whole number stays whole, another one has so many digits behind the point (one for all
-    columns, or one for each). A column of numbers is right-aligned, also where they are texts
-    already. The first cell names its row.
+    columns, or one for each). From 1,000 on three digits stand together, so a year comes as a text.
+    A column of numbers is right-aligned, also where they are texts already. The first cell names
+    its row.
 
     Raises: TypeError for a cell that is no text and no number, ValueError for a ragged table.
     """
