@@ -45,6 +45,10 @@ COLUMN = "body { margin: 0 } main { max-width: 688px; margin: auto; padding: 0 1
 MODULE = re.compile(r'<script async src="_static/(pieces/(?!host\.js|links\.js)[^"]*)"></script>')
 VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "%s"}</script>'
 
+# ms a test waits for what must come: only a failing one waits so long, and a machine may be busy.
+PATIENCE = 60_000
+# ms between two looks; a look at each frame would draw frames for nothing else.
+POLLING = 20
 # The size of a canvas and a hash of all its points: made sooner than a picture file. Each step is
 # one to one, so what differs at one point stays different through all that are alike after it.
 POINTS = """(canvas) => {
@@ -104,16 +108,18 @@ AS_TEXT = """(values) => JSON.stringify(values, (_, one) => one === undefined ? 
 # A widget may stand in a fold of the page: a reader opens it.
 UNFOLD = """() => document.querySelectorAll("details:has(.pieces-live)")
   .forEach((fold) => { fold.open = true; })"""
-# ms a test waits for what must come: only a failing one waits so long, and a machine may be busy.
-PATIENCE = 60_000
-# ms between two looks; a look at each frame would draw frames for nothing else.
-POLLING = 20
 # px; what is not on the screen is laid out and drawn on canvases, but not painted.
 A_SLIT = 60
 # What a test may have set of a page, beside what it did in its document.
 MEDIA = """() => JSON.stringify([innerWidth, innerHeight, navigator.onLine, ...["print",
   "(prefers-reduced-motion: reduce)", "(prefers-color-scheme: dark)", "(forced-colors: active)"]
   .map((one) => matchMedia(one).matches)])"""
+# Takes away what a test has stored; tells what it has set, and if the mouse stands over the page.
+LEFT = f"""() => {{
+  localStorage.clear();
+  sessionStorage.clear();
+  return [({MEDIA})(), document.querySelector(":hover") !== null];
+}}"""
 MOST_USES = 40
 # A frame, and what comes after it: the frame draws what is left of what an input changed.
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))"
@@ -143,6 +149,23 @@ HURRIED = f"""async (work) => {{
     await new Promise(requestAnimationFrame);
   }}
 }}"""
+
+
+def until(condition: str) -> str:
+    """Return a script that is over once a function of the page says yes.
+
+    Playwright's own waiting first sends a script of its own: a fifth of what a visit takes.
+    """
+    return f"""() => {{
+      const [holds, late] = [{condition}, performance.now() + {PATIENCE}];
+      return new Promise((go, fail) => {{
+        (function look() {{
+          if (holds()) go();
+          else if (performance.now() < late) setTimeout(look, {POLLING});
+          else fail(new Error(`In {PATIENCE} ms it did not come true: ${{holds}}`));
+        }})();
+      }});
+    }}"""
 
 
 def space(place: Locator) -> tuple[float, float]:
@@ -222,7 +245,7 @@ def fresh(
 def visit(page: Page, url: str) -> Page:
     """Go there, and wait until every widget is alive or has failed."""
     page.goto(url, wait_until="load")
-    page.wait_for_function(SETTLED, polling=POLLING)
+    page.evaluate(until(SETTLED))
     return page
 
 
@@ -257,9 +280,10 @@ class Tabs:
             visit(page, url)
             came, notes = came or page.evaluate(MEDIA), set(vars(page))
             yield page
-            page.mouse.move(0, 0)  # or it would stand over the next document
-            kept = uses < MOST_USES and page.evaluate(MEDIA) == came
-            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            media, hovered = page.evaluate(LEFT)
+            if hovered:
+                page.mouse.move(-1, -1)  # or it would stand over the next document
+            kept = uses < MOST_USES and media == came
         except BaseException:
             page.context.close()
             raise

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser import PAINTED, ROOT, opened
+from browser import PAINTED, ROOT, opened, until
 
 CHAPTERS = [f"chapters/{path.stem}" for path in sorted((ROOT / "chapters").glob("[0-9]*.ipynb"))]
 SETTLED = """() => [...document.querySelectorAll(".pieces-live[data-module]")].every(
@@ -26,7 +26,7 @@ PLACES = """() => {
 def chapter(chromium, home):
     """A chapter that has come to rest."""
     with opened(chromium, f"{home}/{CHAPTERS[4]}.html") as page:
-        page.wait_for_function(SETTLED)
+        page.evaluate(until(SETTLED))
         yield page
 
 
@@ -43,7 +43,7 @@ def rested(page):
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_no_place_moves(tabs, home, name, width):
     with tabs.opened(f"{home}/{name}.html", width=width) as page:
-        page.wait_for_function(SETTLED)
+        page.evaluate(until(SETTLED))
         rested(page)
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         rested(page)

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from browser import ROOT, SETTLED
+from browser import ROOT, SETTLED, until
 from pieces.book.thread import chapter_places
 
 TEXT = "() => window.pieces.model(document.querySelector('.pieces-live').dataset.model).get('text')"
@@ -31,7 +31,7 @@ def start(chromium, home):
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.goto(f"{home}/index.html")
         if options.get("java_script_enabled", True):
-            page.wait_for_function(SETTLED)
+            page.evaluate(until(SETTLED))
         return page
 
     yield open_page

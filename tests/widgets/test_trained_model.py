@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from twins import build, packed, vocabulary
 
-from browser import PAINTED, SETTLED, opened, put, served, state
+from browser import PAINTED, SETTLED, opened, put, served, state, until
 from pieces import trained
 from pieces.models import llama
 from pieces.tasks import Reverse
@@ -167,7 +167,7 @@ class TestSite:
             page.evaluate("scrollTo(0, 6000)")
         else:
             held[0].abort()
-        page.wait_for_function(f"({SETTLED})()")
+        page.evaluate(until(SETTLED))
         assert page.locator('[data-state="live"]').count() == 2
         assert len(asked) == 1
         context.close()
