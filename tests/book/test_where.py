@@ -12,17 +12,30 @@ from pieces import widgets
 CHAPTERS = sorted(path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
 
 
-def answer(name):
-    """Return what the command says, as path to what it is."""
-    command = [sys.executable, str(ROOT / "tools" / "where.py"), name]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
-    return done, dict(lines)
+COMMAND = [sys.executable, str(ROOT / "tools" / "where.py")]
 
 
-def test_a_widget_s_rooms():
-    done, rows = answer("RotaryClock")
-    assert not done.stderr
+@pytest.fixture
+def answer(capsys):
+    """Asks, and gives what is said as path to what it is."""
+
+    def ask(name):
+        where.main(name)
+        lines = capsys.readouterr().out.splitlines()
+        return dict(line.split(maxsplit=1) for line in lines)
+
+    return ask
+
+
+def test_the_command_says_it(answer):
+    done = subprocess.run([*COMMAND, "RotaryClock"], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = (line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert dict(lines) == answer("RotaryClock")
+
+
+def test_a_widget_s_rooms(answer):
+    rows = answer("RotaryClock")
     assert (
         rows["src/pieces/widgets/static/rotary_clock/rotary_clock.js"] == "the widget in the page"
     )
@@ -34,27 +47,27 @@ def test_a_widget_s_rooms():
     assert "chapters/05_causal_attention.ipynb" not in rows
 
 
-def test_only_a_widget_lacks_what_a_widget_needs():
+def test_only_a_widget_lacks_what_a_widget_needs(answer):
     """What several widgets share is found and lacks nothing; a widget that is begun is told all."""
     for name in ("base", "traits", "trained_model", "RotaryClock"):
-        done, rows = answer(name)
+        rows = answer(name)
         assert rows, name
-        assert "missing" not in done.stdout
+        assert "missing:" not in rows
     assert where.lacking("RotaryClock") == []
     assert len(where.lacking("NotYetBegun")) == 7
 
 
-def test_who_asks_stands_with_the_questions():
-    _, numbers = answer("PredictNumber")
+def test_who_asks_stands_with_the_questions(answer):
+    numbers = answer("PredictNumber")
     assert numbers["src/pieces/book/questions/15_llama.toml"] == "the questions of that chapter"
-    _, masks = answer("FillMask")
+    masks = answer("FillMask")
     assert masks["chapters/05_causal_attention.ipynb"] == "shows it"
     assert "chapters/15_llama.ipynb" not in masks
 
 
 @pytest.mark.parametrize("asked", ["12", "chapter 12", "12_positional_encoding"])
-def test_a_chapter_s_rooms(asked):
-    _, rows = answer(asked)
+def test_a_chapter_s_rooms(answer, asked):
+    rows = answer(asked)
     assert rows["chapters/12_positional_encoding.ipynb"] == "the chapter"
     assert "questions" in rows["src/pieces/book/questions/12_positional_encoding.toml"]
     assert "checkers" in rows["src/pieces/book/exercises/positional_encoding.py"]
@@ -82,9 +95,6 @@ def test_all_that_has_a_name_is_found_and_said(name):
         assert {f"{stem}.py", f"{stem}.js", f"test_{stem}.py", "faults.yaml"} <= kinds
 
 
-def test_a_name_of_nothing_is_told_what_to_give():
-    done, rows = answer("RotaryClok")
-    assert done.returncode == 1
-    assert rows == {}
-    assert "RotaryClok" in done.stderr
-    assert "RotaryClock" in done.stderr
+def test_a_name_of_nothing_is_told_what_to_give(answer):
+    with pytest.raises(SystemExit, match=r"NAME=RotaryClok: nothing .* \(RotaryClock\)"):
+        answer("RotaryClok")
