@@ -6,13 +6,14 @@ from pathlib import Path
 
 import nbformat
 
-from browser import PAINTED, PICTURE, Record
+from browser import PAINTED, PICTURE, POLLING, Record
 
 HERE = "window.jupyterapp.shell.currentWidget"
 READY = """() => {
   const now = window.jupyterapp?.shell?.currentWidget;
-  return now?.sessionContext?.session?.kernel?.status === "idle" && now.content?.widgets?.length;
+  return now?.context?.isReady && now.content?.widgets?.length;
 }"""
+IDLE = f"() => {HERE}.sessionContext.session?.kernel?.status === 'idle'"
 
 
 def with_more_cells(notebook: Path, folder: Path, *cells: str) -> Path:
@@ -24,24 +25,34 @@ def with_more_cells(notebook: Path, folder: Path, *cells: str) -> Path:
 
 
 @contextmanager
-def shown(chromium, address: str) -> Iterator:
-    """Open a notebook; gives its page once the kernel waits for work."""
+def profile(chromium) -> Iterator:
+    """Where several notebooks are opened: what the first one fetched serves the others."""
     context = chromium.new_context(viewport={"width": 1280, "height": 1000})
-    page = context.new_page()
-    page.set_default_timeout(120_000)
-    page.record = Record(page)
-    page.goto(address)
-    page.wait_for_function(READY)
     try:
-        yield page
+        yield context
     finally:
         context.close()
 
 
+@contextmanager
+def shown(context, address: str) -> Iterator:
+    """Open a notebook; gives its page once its cells are there."""
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.record = Record(page)
+    page.goto(address)
+    page.wait_for_function(READY, polling=POLLING)
+    try:
+        yield page
+    finally:
+        page.close()
+
+
 def run(page, command: str) -> None:
-    """Run a command of Jupyter and wait until it is done and the kernel is idle."""
+    """Run a command of Jupyter, once the kernel waits for work; wait until it does so again."""
+    page.wait_for_function(IDLE, polling=POLLING)
     page.evaluate("(command) => window.jupyterapp.commands.execute(command)", command)
-    page.wait_for_function(f"{HERE}.sessionContext.session.kernel.status === 'idle'")
+    page.wait_for_function(IDLE, polling=POLLING)
 
 
 def execute(page, cell: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from browser import PAINTED, ROOT
 from live_server import serving
 from notebook_form import home
-from notebook_page import painted, read, run, shown, with_more_cells
+from notebook_page import painted, profile, read, run, shown, with_more_cells
 from overlaps import OVERLAPS
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
@@ -46,6 +46,8 @@ TYPESET = """(wanted) => wanted ===
     const copy = cell.cloneNode(true);
     copy.querySelectorAll("mjx-container, code, pre").forEach((one) => one.remove());
     return !/\\$|\\\\[a-zA-Z]+/.test(copy.textContent); })"""
+# ms between two looks: each look copies all text.
+SELDOM = 250
 # An error of MathJax, a letter it has no shape for, or a formula that runs out of its cell.
 BROKEN = """() => [...document.querySelectorAll(
     ".jp-RenderedMarkdown mjx-container")].flatMap((one) => {
@@ -65,11 +67,18 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page(request, chromium, server):
+def context(chromium):
+    """The profile of all pages of this process."""
+    with profile(chromium) as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def page(request, context, server):
     """A chapter as it is committed, and at `page.chapter` which one."""
     (place, chapter), (address, token) = request.param, server
     url = f"{address}/{PLACES[place]}/chapters/{chapter.name}?token={token}"
-    with shown(chromium, url) as page:
+    with shown(context, url) as page:
         page.chapter = chapter
         yield page
 
@@ -126,7 +135,7 @@ def formulas(chapter):
 
 @EVERYWHERE
 def test_every_formula_is_typeset_and_none_is_broken(page):
-    page.wait_for_function(TYPESET, arg=formulas(page.chapter))
+    page.wait_for_function(TYPESET, arg=formulas(page.chapter), polling=SELDOM)
     assert page.evaluate(BROKEN) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from browser import PICTURE, ROOT
 from live_server import LAB, NOTEBOOK, serving
-from notebook_page import execute, painted, read, run, shown, with_more_cells
+from notebook_page import execute, painted, profile, read, run, shown, with_more_cells
 
 CHAPTER = ROOT / "chapters" / "01_big_picture.ipynb"
 FIND = """from ipywidgets.widgets import widget as kept
@@ -31,7 +31,7 @@ def page(request, chromium, tmp_path_factory):
     notebook = with_more_cells(CHAPTER, tmp_path_factory.mktemp("chapters"), FIND, READ, SET)
     with serving([notebook], tmp_path_factory.mktemp("lab"), application) as (server, token):
         address = f"{server}/{application.path}/chapters/{CHAPTER.name}?token={token}"
-        with shown(chromium, address) as page:
+        with profile(chromium) as context, shown(context, address) as page:
             run(page, "notebook:run-all-cells")
             yield page
 
