@@ -47,7 +47,8 @@ help: ## list the commands
 # The environment: again only when the pinned versions or the package's own declaration change.
 # All but torch comes by its hash; torch, and what it needs of a GPU, from the index you have named.
 # Python compiles what is asked for when it is first asked for: a third of the time would go into the
-# many files that nobody asks for.
+# many files that nobody asks for. uv takes a seventh of pip's time, but knows nothing of pip's
+# settings: where pip has an index of its own, or uv does not get through, pip does it all.
 $(READY): requirements.lock requirements.txt pyproject.toml
 	@for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python none; do \
 	  $$python -c '$(ASK_PYTHON)' >/dev/null 2>&1 && break; \
@@ -62,7 +63,13 @@ $(READY): requirements.lock requirements.txt pyproject.toml
 	    echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }; \
 	fi
 	@echo "Installing the book's tools into .venv (some minutes, once)"
-	@$(BIN)/python -m pip install --quiet --no-compile --no-deps --require-hashes --requirement requirements.lock
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock >.venv/uv.txt
+	@set -- --quiet --no-deps --require-hashes --requirement; pip="$(BIN)/python -m pip"; \
+	if $$pip config list | grep '\.index-url=' >/dev/null \
+	  || ! { $$pip install --no-compile --only-binary :all: "$$@" .venv/uv.txt \
+	    && $(BIN)/uv pip install --python $(BIN)/python "$$@" requirements.lock; } 2>/dev/null; then \
+	  $$pip install --no-compile "$$@" requirements.lock; \
+	fi
 	@$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
@@ -197,7 +204,6 @@ offline: $(READY) ## pack the built site into one zip that works from a disk, in
 	@$(BIN)/python tools/whole_book.py offline
 
 lock: $(READY) ## write requirements.lock again, after a change of requirements.txt
-	@$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile requirements.txt --universal --python-version 3.11 --generate-hashes \
 	  --no-annotate --no-header --quiet $(OF_TORCH:%=--no-emit-package %) --output-file requirements.lock
 
