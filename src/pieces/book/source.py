@@ -20,10 +20,11 @@ from pieces.checks import require
 
 CHECKS = ("checked",)  # decorators that refuse bad input and compute nothing
 
-# Colours are those of Jupyter's own editor. A long line goes on below, set in under its beginning.
+# Colours are those of Jupyter's own editor. A long line goes on below, set in under its beginning:
+# Jupyter alone would tear it inside a word.
 STYLE = """
 .pieces-code pre { margin: 0; padding: .5em .8em; line-height: 1.5; white-space: pre-wrap;
-  overflow-wrap: anywhere; border-left: 3px solid #8885; }
+  word-break: normal; overflow-wrap: anywhere; border-left: 3px solid #8885; }
 .pieces-code .line { display: block; padding-left: var(--hang);
   text-indent: calc(-1 * var(--hang)); }
 .pieces-code summary { cursor: pointer; padding: .4em 0; opacity: .8; }
