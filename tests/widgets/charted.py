@@ -85,7 +85,7 @@ def same_listed_curves(drawn, x, series, axis):
 def fixed(value, digits):
     """Return a number as the widgets write it."""
     return (
-        f"{float(value):.{digits}f}".replace("-", "−")
+        f"{float(value):,.{digits}f}".replace("-", "−")
         if float(f"{float(value):.{digits}f}")
         else f"{0:.{digits}f}"
     )

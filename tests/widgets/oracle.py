@@ -191,8 +191,8 @@ def read_out(place, reader):
     return json.loads(ask(place, f"(node) => JSON.stringify(({reader})(node))"))
 
 
-# 0.25, −3.2·10⁻⁸, 12,345; one that is only grouped has no decimals.
-NUMBER = re.compile(r"[−-]?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:\.\d+)?(?:·10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)")
+# 0.25, −3.2·10⁻⁸, 1,234.50, 12,345.
+NUMBER = re.compile(r"[−-]?(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:·10⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)")
 POWERS = "-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
@@ -213,7 +213,7 @@ def says(text, value, digits):
     if text.startswith("<"):  # a probability that is too small for four decimals
         return 0 < value < number(text[2:]) == 1e-4
     got = number(text)
-    digits = 0 if "," in text else digits
+    digits = 0 if "," in text and "." not in text else digits
     digits = digits if "·" in text else max(digits, len(text.partition(".")[2]))
     coarse = abs(value) * 0.06 if "·" in text else 0
     twin = 2e-6 * max(1.0, abs(value))  # the page computes in other steps than torch

@@ -116,12 +116,17 @@ const powered = (value) => {
 /**
  * A number for people: a true minus sign, no noise. One that is nothing in so many decimals gets as many as
  * show two digits of it, 0.0032; a power of ten is left to what is below 0.0001 or a million and more.
+ * From 1,000 on three digits stand together, and from 10,000 on without decimals.
  */
 export function format(value, digits = 2) {
   if (!Number.isFinite(value)) return value === -Infinity ? "−∞" : value === Infinity ? "∞" : "–";
   const size = Math.abs(value);
   if (size >= 999_999.5) return powered(value);
-  if (size >= 9999.5) return value.toLocaleString("en", { maximumFractionDigits: 0 }).replace("-", "−");
+  if (size >= 999) {
+    const after = size >= 9999.5 ? 0 : digits;
+    return value.toLocaleString("en", { minimumFractionDigits: after, maximumFractionDigits: after })
+      .replace("-", "−");
+  }
   const tiny = size > 0 && size < 10 ** -digits / 2;
   if (tiny && size < 0.000_099_5) return powered(value);
   const text = value.toFixed(tiny ? 1 - Math.floor(Math.log10(size)) : digits);
