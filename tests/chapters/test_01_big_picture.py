@@ -78,7 +78,7 @@ def test_the_slips_are_what_they_say():
 
 def test_how_far_the_model_is_from_perfect():
     share = 100 * math.exp(-load("stories_llama").record.above_floor)
-    says(NAME, f"the word that really comes gets {share:.1f} % of it from the model")
+    says(NAME, f"the model gives the word that really comes {share:.1f} % of it")
 
 
 def test_three_layers_see_seven_words():

@@ -162,7 +162,7 @@ def test_sizes_of_word_and_place():
     says(NAME, "beside a code of 0.71", "drowned 16 to 1", "32 times as large", "about 22.6")
     said = str(figures.sizes(512))
     assert "22.68" in said
-    says(NAME, "and 22.68 with the other")
+    says(NAME, "and 22.68 if it had 1")
 
 
 def test_a_byte_alone_is_no_chinese_character():

@@ -108,7 +108,7 @@ def test_what_each_head_is_worth_for_the_first_picture():
     assert alone.pop((1, 2)) < 0.001  # "red is gone"
     missed = alone.pop((2, 3))
     says(CHAPTER, f"without head 2.3 *red* falls to {missed:.2f}, though it still leads")
-    says(CHAPTER, f"head 2.3 alone takes *red* from {red():.2f} to {missed:.2f}")
+    says(CHAPTER, f"head 2.3 alone, left out, takes *red* from {red():.2f} to {missed:.2f}")
     says(
         CHAPTER,
         "Without any one of the rest it keeps at least "

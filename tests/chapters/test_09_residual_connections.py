@@ -94,7 +94,11 @@ def test_a_norm_alone_keeps_about_the_size():
     signal, gradient = flows(64, 1.0, False, "pre", "linear", seed=1)
     says(NAME, f"The signal keeps {signal[-1]:.2f} of its size and the gradient {gradient[0]:.2f}")
     left = [flows(64, 1.0, False, "pre", "linear", seed)[1][0] for seed in range(1, 100)]
-    says(NAME, f"all 99 draws leave between {min(left):.2g} and {max(left):.0f} of the gradient")
+    says(
+        NAME,
+        "in all 99 draws the gradient arrives with between "
+        f"{min(left):.2g} and {max(left):.0f} times its size",
+    )
 
 
 def test_the_slips_are_what_their_mistakes_give():

@@ -112,6 +112,9 @@ def test_each_at_its_own_best():
     three = [ends[place, 12] for place in PLACES[1:]]
     assert max(map(max, three)) < 0.3
     assert max(map(min, three)) < min(map(max, three))  # each range meets the others
+    best = max(ends["sandwich", 12] + ends["deep", 12])
+    assert sum(end > best for end in ends["pre", 12]) == 3
+    says(NAME, "three of Pre's five seeds end above all ten of the other two")
     learn = {place: race.that_learn(place, 12) for place in PLACES}
     assert learn["post"] == 0
     says(
@@ -251,6 +254,12 @@ def test_all_scaled_by_beta():
             for s in ("plain", "scaled")
         )
         assert small == pytest.approx(plain, rel=0.12)
+        before, after = (
+            median(start.at_start("sandwich", layers, s, "gradient", 0))
+            for s in ("plain", "scaled")
+        )
+        beta = deepnorm_alpha_beta(0, layers)[1].beta
+        assert after / before == pytest.approx(1 / beta, rel=0.12)  # "larger, by about 1/β"
     firsts = [median(start.at_start("sandwich", L, "scaled", "gradient", 0)) for L in DEPTHS]
     says(
         NAME, f"first gradient grows, from {firsts[0]:.1f} at 6 layers to {firsts[-1]:.0f} at 1,000"

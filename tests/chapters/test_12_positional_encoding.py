@@ -267,7 +267,9 @@ def test_a_late_query_in_sixteen_bits():
     assert lost.sum() == 4
     assert lost[alibi_slopes(12).argmax()]
     assert (biases.bfloat16().diff(dim=-1) == 0).any(-1).all()
-    says(NAME, "At 2,048, neighbours share a bias in four of its 12 heads: the nearest ones")
+    ties = (biases.half().diff(dim=-1) == 0).nonzero()[:, 1]
+    assert ties.min() > 1000  # of j, or of the distance: near the last query, or far from it
+    says(NAME, "At 2,048, some neighbouring keys share a bias in four of its 12 heads")
 
 
 def test_the_bound_of_rope_falls_with_bumps():

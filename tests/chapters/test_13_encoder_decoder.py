@@ -282,7 +282,7 @@ def test_what_a_missing_part_does():
     )
     assert f"between 0 and {most:.1f} %, at {alone_without_mask()} % on" in question("13.a")["why"]
     shares = [100 * one["exact"] for one in runs["no positions"]]
-    says(NAME, f"Between {min(shares):.1f} and {max(shares):.1f} % of its sentences are right")
+    says(NAME, f"Each has between {min(shares):.1f} and {max(shares):.1f} % of the sentences right")
     says(NAME, "400 steps at three learning rates from three seeds", "500 held-out sentences")
     kept = record_of("assembled_wrongly")
     assert kept["held_out_rows"] == 500

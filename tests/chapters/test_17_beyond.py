@@ -188,6 +188,31 @@ def test_longer_runs():
     assert len(one) == len(two) + 1 == 3
 
 
+def test_a_divisor_that_stalls_makes_the_outputs_of_long_texts_too_large():
+    """17.3: its z stands still, while S, whose parts cancel, goes on taking words in."""
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 3000, 16)
+    k = elu_plus_one(k)
+    kept = {}
+    for kind in (torch.float32, torch.bfloat16):
+        S, z = torch.zeros(16, 16, dtype=kind), torch.zeros(16, dtype=kind)
+        kept[kind] = []
+        for row, value in zip(k.to(kind), v.to(kind), strict=True):
+            S, z = S + torch.outer(row, value), z + row
+            kept[kind].append((S.float(), z.float()))
+    read = elu_plus_one(q)
+    too_large, alike = [], []
+    for place in (99, 599, 2999):
+        (S, z), (coarse, stalled) = kept[torch.float32][place], kept[torch.bfloat16][place]
+        right, wrong = read @ S / (read @ z)[:, None], read @ coarse / (read @ stalled)[:, None]
+        too_large.append(float(wrong.norm() / right.norm()))
+        alike.append(float(torch.cosine_similarity(right, wrong).mean()))
+    assert too_large[0] == pytest.approx(1, abs=0.03)  # "Short texts were fine"
+    assert 1.1 < too_large[1] < too_large[2] / 2
+    assert min(alike) > 0.98
+    says(NAME, "in long ones the outputs came out too large, the more so the longer the text")
+
+
 def test_what_the_square_holds_for_its_size():
     words = RECORD["state"]["linear"] // RECORD["state"]["softmax"]
     best = max(percent("linear", 64)) * 64 / 100
@@ -195,8 +220,8 @@ def test_what_the_square_holds_for_its_size():
     assert (words, words // 2) == (8, 4)
     says(
         NAME,
-        "In 544 numbers a cache holds eight words, four pairs, and nothing else. The best square "
-        f"of that size recalls about {best:.0f} of 64, "
+        "In 544 numbers a cache holds eight words, four pairs, and nothing else. The best run "
+        f"with as many numbers in its squares recalls about {best:.0f} of 64, "
         f"and {longer:.0f} after four times the steps.",
     )
 

@@ -59,7 +59,7 @@ def whole_or_window(words: int = 256) -> Table:
         rows.append([name, *cells])
     return table(
         rows,
-        ["positions", "reads all", "reads the last 32"],
+        ["positions", "reads all", "reads the last 17 to 32"],
         caption=f"Nats above the floor in words {words - STRETCH + 1} to {words}, for the same "
         "models; three seeds: median, least and most",
     )
