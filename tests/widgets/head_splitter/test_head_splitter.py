@@ -146,14 +146,14 @@ class TestSteps:
         high = f"() => document.querySelector('{picture}').getBoundingClientRect().height"
         with recorded(bench, widget) as page:
             tall = page.evaluate(high)
-            for T in (2, 3):  # set, drawn and measured in one go: soon the room is given up
-                held = page.evaluate(
-                    "async ([id, T]) => { const m = window.pieces.model(id); m.set('T', T);"
-                    f" m.save_changes(); await ({PAINTED})(); return ({high})(); }}",
-                    [widget.model_id, T],
-                )
-                assert held == tall
-                check(page, widget)
+            held = page.evaluate(  # all in one go: soon the room is given up
+                "async ([id, all]) => { const m = window.pieces.model(id); const held = [];"
+                " for (const T of all) { m.set('T', T); m.save_changes();"
+                f" await ({PAINTED})(); held.push(({high})()); }} return held; }}",
+                [widget.model_id, [2, 3]],
+            )
+            assert held == [tall, tall]
+            check(page, widget)
             page.wait_for_function(f"({high})() < {tall}")
             less = page.evaluate(high)
             check(page, widget)
