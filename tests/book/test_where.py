@@ -10,14 +10,12 @@ from browser import ROOT
 from pieces import widgets
 
 CHAPTERS = sorted(path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
-
-
 COMMAND = [sys.executable, str(ROOT / "tools" / "where.py")]
 
 
 @pytest.fixture
 def answer(capsys):
-    """Asks, and gives what is said as path to what it is."""
+    """Asks where something stands; gives what is said, as path to what it is."""
 
     def ask(name):
         where.main(name)

@@ -122,7 +122,7 @@ export function format(value, digits = 2) {
   if (!Number.isFinite(value)) return value === -Infinity ? "−∞" : value === Infinity ? "∞" : "–";
   const size = Math.abs(value);
   if (size >= 999_999.5) return powered(value);
-  if (size >= 999) {
+  if (size >= 999) { // 999.996 is 1,000.00
     const after = size >= 9999.5 ? 0 : digits;
     return value.toLocaleString("en", { minimumFractionDigits: after, maximumFractionDigits: after })
       .replace("-", "−");
